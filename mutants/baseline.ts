@@ -14,6 +14,8 @@ export interface PassingTest {
 
 const SILENCE_MS = 300_000;
 
+const KILLED_COVERAGE = new URL('killed-coverage.js', import.meta.url).href;
+
 function assertPassed(what: string, outcome: string): void {
   if (outcome !== 'passed') throw new Error(`${what} without a defect: ${outcome}; make test shows why`);
 }
@@ -21,7 +23,7 @@ function assertPassed(what: string, outcome: string): void {
 /** Runs a test file on the program without a defect; records its duration and its coverage. */
 async function passingTest(path: string, sandbox: Sandbox): Promise<PassingTest> {
   const folder = await mkdtemp(join(sandbox.temporary, 'coverage-'));
-  const environment = { NODE_V8_COVERAGE: folder };
+  const environment = { NODE_V8_COVERAGE: folder, NODE_OPTIONS: `--import=${KILLED_COVERAGE}` };
   const { outcome, durationMs } = await runTests([join(sandbox.folder, path)], SILENCE_MS, environment);
   assertPassed(path, outcome);
   const coverage = await readCoverage(folder, sandbox.base);

@@ -17,6 +17,36 @@ export const TARGETS: readonly Target[] = [
   ...PLUGIN_PARTS.map((part) => ({ code: `plugins/dlbricks/${part}`, tests: [`test/plugins/dlbricks/${part}`] })),
   { code: 'src/measurement', tests: ['test/measurement'] },
   { code: 'src/measuring', tests: ['test/measuring'] },
+  { code: 'src/composite', tests: ['test/composite', 'test/agent/jobs/measure-bricks.test.ts'] },
+  {
+    code: 'src/onnx',
+    tests: ['test/onnx', 'test/plugins/dlbricks/bricks/value-classes.test.ts', 'test/registry/annotated-model.test.ts'],
+  },
+  {
+    code: 'src/foreign-traces',
+    tests: ['test/foreign-traces', 'test/plugins/dlbricks/traces'],
+    exceptTests: ['test/plugins/dlbricks/traces/commands.test.ts', 'test/plugins/dlbricks/traces/icpe2020.test.ts'],
+  },
+  {
+    code: 'src/agent/jobs',
+    // Predictions come first: after a trace of a model, an agent gives traces ids of its own.
+    tests: ['test/agent/predict', 'test/agent/jobs', 'test/agent/services/load-service.test.ts'],
+  },
+  { code: 'src/agent/wire', tests: ['test/agent/wire'] },
+  {
+    code: 'src/server',
+    tests: ['test/server'],
+    exceptTests: [
+      'bombs',
+      'event-loop',
+      'http-connections',
+      'readers',
+      'restart',
+      'serve-process',
+      'servers-process',
+      'several-servers',
+    ].map((name) => `test/server/${name}.test.ts`),
+  },
   {
     code: 'src/rpc',
     tests: ['test/rpc'],

@@ -93,6 +93,7 @@ export { shortIds } from './base/short-ids.js';
 export { oneLine } from './base/one-line.js';
 export { wrap } from './base/wrap.js';
 export { differences } from './base/differences.js';
+export { DisjointSets } from './base/disjoint-sets.js';
 export { distinctByContent } from './base/distinct-by-content.js';
 export { groupedBy } from './base/grouped-by.js';
 export { ownValue } from './base/own-value.js';
@@ -109,6 +110,7 @@ export { snakeCaseSchema, snakePath, withCamelKeys, withSnakeKeys } from './base
 export { CACHE_SYMBOLS, type LoadedModel } from './registry/load-model.js';
 export { dimensionsText } from './registry/dimensions-text.js';
 export { checkDimensions } from './registry/check-dimensions.js';
+export { SharedClock } from './base/shared-clock.js';
 export { combine, isFirstOf } from './base/combinations.js';
 export { type UnusableModel, unusableModel } from './registry/unusable-model.js';
 export type { DeclaredType, InputValues, Model, Node, Tensor, TensorType } from './onnx/model/model.js';
@@ -126,14 +128,14 @@ export { CLASS_VALUES, decidesTime, valueClasses, withClassesOfConstants } from 
 export { bindDimensions } from './onnx/layers/bind-dimensions.js';
 export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/layers/rename-subgraphs.js';
 export { nestedNodes } from './onnx/model/nested-nodes.js';
-export { readNames, subgraphsOf } from './onnx/model/subgraphs.js';
-export { domainOf } from './onnx/model/opsets.js';
+export { readNames, listSubgraphs } from './onnx/model/subgraphs.js';
+export { normalizeDomain } from './onnx/model/opsets.js';
 export { int as intAttribute } from './onnx/model/make-attributes.js';
 export { isDefaultAttribute } from './onnx/operators/default-attributes.js';
-export { isReorder, type KernelsOfLayers, layersOfKernels } from './onnx/layers/layers-of-kernels.js';
+export { isReorder, type KernelsOfLayers, layersOfKernels, namesOfKernel } from './onnx/layers/layers-of-kernels.js';
 export { type TotalWork, totalWork, type WorkOfLayer, workOfLayers } from './onnx/layers/work-of-layers.js';
 export { multiplyAccumulates } from './onnx/operators/multiply-accumulates.js';
-export { meaningOf, oldestOpsetOf } from './onnx/operators/operator-versions.js';
+export { findMeaning, findOldestOpset } from './onnx/operators/operator-versions.js';
 export { steeringConstants } from './onnx/operators/steering.js';
 export { largestLayer, type MemoryNeed, needOfGraph } from './onnx/layers/memory-need.js';
 export { readsShapeOnly, findSteeringValues } from './onnx/operators/steering-values.js';
@@ -142,7 +144,7 @@ export { readsShapeOnly, findSteeringValues } from './onnx/operators/steering-va
 export { requireLoggable, type RunToLog, runtimeIn, writeLog } from './reference-log/write-log.js';
 export type { Log } from './reference-log/log-schema.js';
 export { editedSections, readLog } from './reference-log/read-log.js';
-export { orderOf, topOf } from './reference-log/run-outputs.js';
+export { listOutputNames, topOf } from './reference-log/run-outputs.js';
 export { OUTPUT_VERDICTS, TOLERANCE, worst } from './reference-log/verdicts.js';
 
 // Pictures
@@ -151,7 +153,7 @@ export {
   madeUpPicture,
   pictureAt,
   type PictureInput,
-  pictureInputOf,
+  makePictureInput,
   withPicture,
 } from './registry/picture-input.js';
 export type { Image } from './processing/image.js';
@@ -159,7 +161,7 @@ export type { ImageSteps } from './manifest/steps.js';
 
 // Types and values of tensors
 export {
-  byteLengthOf,
+  computeByteLength,
   elementCount,
   ELEMENT_TYPES,
   type ElementType,
@@ -168,7 +170,7 @@ export {
   tensorBytes,
   UNPACKED,
 } from './onnx/model/element-type.js';
-export { staticTypeOf } from './onnx/model/static-type.js';
+export { findStaticType } from './onnx/model/static-type.js';
 export { contentValues } from './onnx/values/content-values.js';
 export { fanIn } from './onnx/values/fill-range.js';
 
@@ -183,7 +185,7 @@ export {
   type RuntimeSettings,
   runtimeSettings,
   runtimeText,
-  runtimesOf,
+  combineRuntimes,
   SESSION_KEYS,
   sessionProblem,
   sessionSchema,
@@ -193,7 +195,7 @@ export {
   optimizedRun,
   optimizingRun,
   type RunOptions,
-  runOptionsOf,
+  buildRunOptions,
   type System,
   type SystemFacts,
 } from './measurement/system.js';
@@ -202,7 +204,7 @@ export { SOFTWARE_FACTS } from './measurement/surroundings.js';
 export { type Benchmark, type BenchmarkInput, inputBytes } from './measurement/benchmark.js';
 export {
   modelFromBenchmark,
-  signatureOf,
+  computeSignature,
   signatureWithoutName,
   weightlessBenchmark,
 } from './measurement/weightless.js';
@@ -293,5 +295,5 @@ export {
   storedTraces,
   storeTraces,
 } from './traced/traced-models.js';
-export { operationsOf, totalOperations } from './onnx/operators/operations.js';
-export { type PeakKind, type Peaks, ridgeOf, storedPeaks } from './measuring/machine-peaks.js';
+export { countOperations, totalOperations } from './onnx/operators/operations.js';
+export { type PeakKind, type Peaks, computeRidge, storedPeaks } from './measuring/machine-peaks.js';

@@ -1,9 +1,10 @@
+import { groupedBy, sumOf } from '../../src/plugin-api.js';
 import { operatorsLabel } from '../../plugins/dlbricks/bricks/brick.js';
 import type { ComparisonDocument } from '../../plugins/dlbricks/compare/comparison-result.js';
 import { formatMs } from '../../plugins/dlbricks/report/words.js';
 
-/** Kernels of one comparison in the document. */
-const MOST_KERNELS = 12;
+/** Kinds of kernels of one comparison in the document. */
+const MOST_KINDS = 12;
 
 interface Change {
   readonly ratio: number | null;
@@ -20,6 +21,11 @@ function changeText({ ratio, ratio_low: low, ratio_high: high }: Change): string
   return `${signed(ratio)} %${low === null || high === null ? '' : ` (${signed(low)} to ${signed(high)})`}`;
 }
 
+/** The operators of a kernel, and those that take its place where the other version has different ones. */
+function kindOf({ operators, after_operators: after }: ComparisonDocument['bricks'][number]): string {
+  return after === null ? operatorsLabel(operators) : `${operatorsLabel(operators)} → ${operatorsLabel(after)}`;
+}
+
 type ModelRow = ComparisonDocument['models'][number];
 
 function measured({ measured_ratio, measured_ratio_low, measured_ratio_high }: ModelRow): Change {
@@ -32,12 +38,17 @@ function comparisonLines(document: ComparisonDocument): readonly string[] {
   const { unmatched_before_percent: alone, unmatched_after_percent: aloneAfter } = document;
   const changed = bricks.filter(({ verdict }) => verdict === 'faster' || verdict === 'slower');
   const share = (value: number | null): string => (value === null ? '–' : `${value.toFixed(1)} %`);
-  const kernels = changed.slice(0, MOST_KERNELS).map((brick) => {
-    const { operators, signature, before_ms: from, after_ms: to, models: of } = brick;
-    const sequences = of.reduce((sum, one) => sum + one.sequences, 0);
-    const difference = `${brick.difference_ms > 0 ? '+' : ''}${brick.difference_ms.toFixed(3)}`;
-    const cells = [operatorsLabel(operators), signature.slice(0, 8), formatMs(from), formatMs(to), changeText(brick)];
-    return `| ${[...cells, sequences, difference, of.map(({ name }) => name).join(', ')].join(' | ')} |`;
+  const kinds = [...groupedBy(changed, kindOf)]
+    .map(([kind, of]) => ({ kind, of, differenceMs: sumOf(of.map((brick) => brick.difference_ms)) }))
+    .sort((a, b) => Math.abs(b.differenceMs) - Math.abs(a.differenceMs));
+  const kernels = kinds.slice(0, MOST_KINDS).map(({ kind, of, differenceMs }) => {
+    const ratios = of.flatMap(({ ratio }) => ratio ?? []);
+    const [least, most] = [Math.min(...ratios), Math.max(...ratios)].map(signed);
+    const models = of.flatMap((brick) => brick.models);
+    const cells = [kind, of.length, least === most ? `${least} %` : `${least} to ${most} %`];
+    const all = `${differenceMs > 0 ? '+' : ''}${differenceMs.toFixed(3)}`;
+    const names = [...new Set(models.map(({ name }) => name))].join(', ');
+    return `| ${[...cells, sumOf(models.map(({ sequences }) => sequences)), all, names].join(' | ')} |`;
   });
   return [
     `## ${before} and ${after}`,
@@ -57,10 +68,10 @@ function comparisonLines(document: ComparisonDocument): readonly string[] {
     ...(kernels.length === 0
       ? [`None of ${bricks.length} kernels that both have changed by more than could be seen.`]
       : [
-          `${changed.length} of ${bricks.length} kernels that both have changed; the largest differences:`,
+          `${changed.length} of ${bricks.length} kernels that both have changed, by kind:`,
           '',
-          '| kernel | signature | before (ms) | after (ms) | change | times | all (ms) | in |',
-          '|---|---|---:|---:|---:|---:|---:|---|',
+          '| kernels | different ones | change | times | all (ms) | in |',
+          '|---|---:|---:|---:|---:|---|',
           ...kernels,
         ]),
     '',

@@ -1,5 +1,5 @@
 import { symbolicBenchmark } from '../../src/measurement/symbolic-benchmark.js';
-import { runOptionsOf } from '../../src/measurement/system.js';
+import { buildRunOptions } from '../../src/measurement/system.js';
 import { weightlessBenchmark } from '../../src/measurement/weightless.js';
 import { materialize } from '../../src/predictor/materialize.js';
 import { openFilledModel } from '../../src/predictor/open-filled-model.js';
@@ -57,7 +57,7 @@ function likeliest(outputs: Values): number {
 }
 
 function opened(benchmark: Benchmark, { predictor, threads, temporaryFolder }: DecoderEnvironment): Promise<OpenModel> {
-  return openFilledModel(predictor, materialize(benchmark), runOptionsOf(threads), { temporaryFolder });
+  return openFilledModel(predictor, materialize(benchmark), buildRunOptions(threads), { temporaryFolder });
 }
 
 async function timed(model: OpenModel, feeds: Values): Promise<{ readonly outputs: Values; readonly ms: number }> {

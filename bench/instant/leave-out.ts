@@ -1,4 +1,4 @@
-import { contextOf, modelNeeds } from '../../plugins/dlbricks/bricks/needs.js';
+import { computeContext, modelNeeds } from '../../plugins/dlbricks/bricks/needs.js';
 import { prepareModel, type PreparedModel } from '../../plugins/dlbricks/bricks/prepare-model.js';
 import { brickKey } from '../../plugins/dlbricks/estimate/brick-latency.js';
 import { compose } from '../../plugins/dlbricks/estimate/compose.js';
@@ -60,7 +60,7 @@ export async function leaveOut(
     const { name } = recipe;
     const others = prepared.filter((other) => groupOf(other.recipe.name) !== groupOf(name));
     const measured = await measuredKernels(describeKernels(others), store, system, settings);
-    const context = contextOf(recipe, system);
+    const context = computeContext(recipe, system);
     const wanted = [1, 2, 3, 4, 5].flatMap((occasion) => {
       return modelNeeds(recipe, system, DEFAULT_PROTOCOL).map((need) => wantedOfNeed(need, occasion, settings));
     });

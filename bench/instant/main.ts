@@ -6,7 +6,7 @@ import { percent } from '../../plugins/dlbricks/report/words.js';
 import { connectAgent } from '../../src/agent/client/agent-client.js';
 import { cacheOptimizedGraphs } from '../../src/agent/client/optimized-graph-cache.js';
 import { startAgent } from '../../src/agent/services/server.js';
-import { identifySystem, runOptionsOf } from '../../src/plugin-api.js';
+import { identifySystem, buildRunOptions } from '../../src/plugin-api.js';
 import { openStore } from '../../src/store/open-store.js';
 import { configurations } from '../accuracy/configurations.js';
 import { analysisIn } from '../analysis-in.js';
@@ -72,7 +72,7 @@ async function sectionLines({ title, about, references, folder }: Section): Prom
   const agent = cacheOptimizedGraphs(client, join(folder, 'graphs'));
   const store = await openStore(join(folder, 'store'), { access: 'read' });
   try {
-    const system = identifySystem(client.description, runOptionsOf(1, client.description));
+    const system = identifySystem(client.description, buildRunOptions(1, client.description));
     const prepared = await prepareAll(references, agent, system.runOptions);
     const bricks = new Set(prepared.flatMap(({ recipe }) => recipe.bricks.map(({ signature }) => signature)));
     const byModel = await leaveOut(prepared, { store, system }, (name) => name);

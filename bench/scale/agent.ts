@@ -5,7 +5,7 @@ import { startAgent } from '../../src/agent/services/server.js';
 import { announceAgent } from '../../src/directory/announce-agent.js';
 import { offeredFacts } from '../../src/directory/agent-offer.js';
 import { openStore } from '../../src/store/open-store.js';
-import { classOf } from '../../src/work/class-of.js';
+import { computeClass } from '../../src/work/class-of.js';
 import { openQueue } from '../../src/work/open-queue.js';
 import { serveWork } from '../../src/work/serve-work.js';
 import type { AgentSettings, AgentTold } from './agent-messages.js';
@@ -31,7 +31,7 @@ const offer = {
   hostname: host,
   models: [],
 };
-const system = classOf(own.description);
+const system = computeClass(own.description);
 let registrations = 0;
 const onRegistered = (): void => {
   registrations += 1;

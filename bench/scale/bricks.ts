@@ -5,7 +5,7 @@ import {
   type Measurement,
   type MeasureRequest,
   protocolOfComposite,
-  runOptionsOf,
+  buildRunOptions,
   type System,
 } from '../../src/plugin-api.js';
 
@@ -44,7 +44,7 @@ export function requestsOf(series: BrickSeries): readonly MeasureRequest[] {
           },
         ],
       },
-      runOptions: runOptionsOf(1),
+      runOptions: buildRunOptions(1),
       protocol: DEFAULT_PROTOCOL,
       occasion: 1,
       limits: DEFAULT_LIMITS,

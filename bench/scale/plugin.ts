@@ -10,7 +10,7 @@ import {
   type Remeasure,
   RunProgress,
   identifySystem,
-  runOptionsOf,
+  buildRunOptions,
   type Task,
   whileTelling,
   z,
@@ -37,7 +37,7 @@ async function measureSeries(
   { agent, store, signal }: EvaluationContext,
   onEvent: (event: EvaluationEvent) => void,
 ): Promise<number> {
-  const system = identifySystem(agent.description, runOptionsOf(1));
+  const system = identifySystem(agent.description, buildRunOptions(1));
   const tasks = requestsOf(series).map((request, index): Task => ({ label: `brick ${index}`, request, work: 1 }));
   const results = new KnownResults();
   const { missing } = await planMeasuring(tasks, results, { system, store, remeasure: NOTHING_AGAIN });

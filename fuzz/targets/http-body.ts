@@ -1,4 +1,4 @@
-import { predictionSchema, submissionOf, submissionSchema } from '../../src/server/http/api.js';
+import { predictionSchema, encodeFiles, submissionSchema } from '../../src/server/http/api.js';
 import { parsedBody } from '../../src/server/http/operation.js';
 import { mutatedJson } from './json-target.js';
 import { readOrRefused, type Target } from './target.js';
@@ -12,7 +12,7 @@ const SEEDS = [
 
 function receive(text: string): void {
   if (text.startsWith('p')) parsedBody(text.slice(1), predictionSchema);
-  else submissionOf(parsedBody(text.slice(1), submissionSchema));
+  else encodeFiles(parsedBody(text.slice(1), submissionSchema));
 }
 
 /** Bodies of requests to the API over HTTP. The first letter says of which call. */

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { fromJsonLines, toJsonLines } from '../../src/store/json-lines.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
-import { anyDocumentOf } from '../../src/store/transfer-record.js';
+import { defineAnyDocument } from '../../src/store/transfer-record.js';
 import { putRecords, readRecords } from '../../src/store/transfer.js';
 import { sampleMeasurement } from '../../test/store/sample-measurement.js';
 import { mutateBytes } from '../mutate/bytes.js';
@@ -53,7 +53,11 @@ export const store: Target = {
     await filled.putMeasurement(sampleMeasurement(2, { context: { footprintBytes: 2 ** 20 }, occasion: 2 }));
     const outcome = { kind: 'failure', reason: 'crashed', message: 'gone' } as const;
     await filled.putMeasurement(sampleMeasurement(3, { outcome }));
-    const notes = anyDocumentOf({ name: 'notes', key: ['shelf', 'title'], indexes: [['author'], ['year', 'shelf']] });
+    const notes = defineAnyDocument({
+      name: 'notes',
+      key: ['shelf', 'title'],
+      indexes: [['author'], ['year', 'shelf']],
+    });
     const note = { shelf: 'a', title: 'x', author: 'ann', year: '2020', extra: { 'a.b': [[1]], $: null } };
     await filled.collection(notes).putMany([note, { shelf: 'a', title: 'y' }]);
     return [await exported(filled), await readFile(OLDER)];

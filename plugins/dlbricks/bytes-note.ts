@@ -13,11 +13,7 @@ interface Building extends CutSettings {
   readonly measureEndToEnd: boolean;
 }
 
-/**
- * A note on how many bytes are built for a large model, to show before anything is built.
- *
- * @returns undefined for models that are not large
- */
+/** To show before anything of a large model is built; undefined for models that are not large. */
 export function bytesNote(loaded: LoadedModel, building: Building): string | undefined {
   const { name, model } = loaded;
   const wholeBytes = initializerBytes(model);

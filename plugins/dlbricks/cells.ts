@@ -1,5 +1,10 @@
-import { type AgentDescription, type EvaluationRequest, type RuntimeAxes, runtimesOf } from '../../src/plugin-api.js';
-import { granularityOf } from './bricks/decompose.js';
+import {
+  type AgentDescription,
+  type EvaluationRequest,
+  type RuntimeAxes,
+  combineRuntimes,
+} from '../../src/plugin-api.js';
+import { chooseGranularity } from './bricks/decompose.js';
 import type { Cut } from './cut/cut.js';
 import type { Matrix, Settings } from './settings.js';
 import { type SizeAxes, sizedModels } from './sized-models.js';
@@ -14,15 +19,15 @@ export interface CellAxes extends RuntimeAxes {
   readonly granularity?: readonly Granularity[] | undefined;
 }
 
-function entriesOf<T>(lists: Readonly<Record<string, T | undefined>> = {}): readonly (readonly [string, T])[] {
+function listEntries<T>(lists: Readonly<Record<string, T | undefined>> = {}): readonly (readonly [string, T])[] {
   return Object.entries(lists).flatMap(([name, list]) => (list === undefined ? [] : [[name, list] as const]));
 }
 
 /** The axes of a manifest's matrix. Those of a command line win. */
-export function axesOf(matrix: Matrix | undefined, asked: CellAxes & SizeAxes = {}): CellAxes & SizeAxes {
+export function mergeAxes(matrix: Matrix | undefined, asked: CellAxes & SizeAxes = {}): CellAxes & SizeAxes {
   return {
     batch: asked.batch ?? matrix?.batch_size,
-    dimension: new Map([...entriesOf(matrix?.dimensions), ...(asked.dimension ?? [])]),
+    dimension: new Map([...listEntries(matrix?.dimensions), ...(asked.dimension ?? [])]),
     asked: asked.dimension,
     threads: asked.threads ?? matrix?.threads,
     cut: asked.cut ?? matrix?.cut,
@@ -30,7 +35,7 @@ export function axesOf(matrix: Matrix | undefined, asked: CellAxes & SizeAxes = 
     optimizationLevel: asked.optimizationLevel ?? matrix?.optimization_level,
     executionMode: asked.executionMode ?? matrix?.execution_mode,
     interOpThreads: asked.interOpThreads ?? matrix?.inter_op_threads,
-    session: new Map([...entriesOf(matrix?.session), ...(asked.session ?? [])]),
+    session: new Map([...listEntries(matrix?.session), ...(asked.session ?? [])]),
   };
 }
 
@@ -40,12 +45,12 @@ export interface Cell {
 }
 
 /** Each cut with each length once, also where the default is one of the others. */
-function cuttingsOf({ cut: cuts, granularity: lengths }: CellAxes, settings: Settings, agent: AgentDescription) {
+function listCuttings({ cut: cuts, granularity: lengths }: CellAxes, settings: Settings, agent: AgentDescription) {
   const found = new Map<string, Pick<Settings, 'cut' | 'granularity'>>();
   for (const cut of cuts ?? [settings.cut]) {
     for (const length of lengths ?? [settings.granularity]) {
-      const granularity = length === AUTO ? granularityOf({ cut }, agent) : length;
-      found.set(`${cut} ${granularityOf({ cut, granularity }, agent)}`, { cut, granularity });
+      const granularity = length === AUTO ? chooseGranularity({ cut }, agent) : length;
+      found.set(`${cut} ${chooseGranularity({ cut, granularity }, agent)}`, { cut, granularity });
     }
   }
   return [...found.values()];
@@ -54,15 +59,14 @@ function cuttingsOf({ cut: cuts, granularity: lengths }: CellAxes, settings: Set
 /** Each combination of the values. @param byDefault the values that are no axis */
 export function listCells(axes: CellAxes, byDefault: Cell, agent: AgentDescription): readonly Cell[] {
   const { settings } = byDefault;
-  const cuttings = cuttingsOf(axes, settings, agent);
+  const cuttings = listCuttings(axes, settings, agent);
   return (axes.threads ?? [byDefault.threads]).flatMap((threads) =>
-    runtimesOf(axes, settings).flatMap((runtime) =>
+    combineRuntimes(axes, settings).flatMap((runtime) =>
       cuttings.map((cutting) => ({ threads, settings: { ...settings, ...runtime, ...cutting, matrix: undefined } })),
     ),
   );
 }
 
-/** An evaluation once for each combination of sizes and settings, as evaluations of one combination. */
 export function listRequests(
   { evaluation, settings }: EvaluationRequest<Settings>,
   axes: CellAxes & SizeAxes,

@@ -5,7 +5,7 @@ import {
   subjectKey,
   type System,
 } from '../../src/plugin-api.js';
-import { contextOf, modelNeeds } from './bricks/needs.js';
+import { computeContext, modelNeeds } from './bricks/needs.js';
 import type { CutSettings } from './bricks/decompose.js';
 import type { PreparedModel } from './bricks/prepare-model.js';
 import { countKernels } from './bricks/recipe.js';
@@ -16,7 +16,7 @@ import type { Margin } from './estimate/interval.js';
 import { type Observations, groupObservations } from './estimate/observations.js';
 import { type Earlier, spreadsFor, spreadsOfSystem, type Wholes } from './estimate/spreads-of-system.js';
 import type { KernelPredictor } from './predict/kernel-predictor.js';
-import { limitOf, type Precision } from './measure/next-occasion.js';
+import { findLimit, type Precision } from './measure/next-occasion.js';
 import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from './measure/tasks.js';
 import type { EndToEnd, EstimateResult, ModelResult } from './report/evaluation-result.js';
 
@@ -29,7 +29,6 @@ export interface ComposeSettings extends MeasureSettings, Pick<CutSettings, 'cut
   readonly costs: EstimateResult['costs'];
   /** Runs of the whole optimized graphs, in the order of the models; undefined where they were not asked for. */
   readonly checks?: readonly (CheckedRun | undefined)[] | undefined;
-  /** What earlier runs measured on the system. */
   readonly earlier?: Earlier | undefined;
   /** For bricks that were not measured; without it, they are missing. */
   readonly predictor?: KernelPredictor | undefined;
@@ -37,7 +36,6 @@ export interface ComposeSettings extends MeasureSettings, Pick<CutSettings, 'cut
   readonly machines?: MachineSpread | undefined;
 }
 
-/** A model to compose: its recipe, and measurements of the whole model if they were asked for. */
 export type ComposableModel = Pick<PreparedModel, 'recipe'> &
   Partial<
     Pick<
@@ -55,35 +53,31 @@ export function composeAll(
   const { cut, protocol, measureEndToEnd, precision, predictor, interrupted, measured, costs, checks, machines } =
     settings;
   const observations = groupObservations(results.measurements());
-  const inContext = models.map(({ recipe, facts, names }) => ({
-    recipe,
-    facts,
-    names,
-    context: contextOf(recipe, system),
-  }));
+  const inContext = models.map((model) => ({ ...model, context: computeContext(model.recipe, system) }));
   const ofMachines = machines && { relative: machines.relative, degreesOfFreedom: machines.machines - 1 };
-  const wholes = measureEndToEnd ? wholesOf(models, results, settings) : new Map();
+  const wholes = measureEndToEnd ? listWholeLatencies(models, results, settings) : new Map();
   const spreads = spreadsOfSystem(inContext, observations, { wholes, earlier: settings.earlier, machines: ofMachines });
-  const crossChecked = measureEndToEnd ? crossCheck(inContext, observations, models, wholes) : [];
-  const wholeOf = ({ whole: benchmark, refusal }: ComposableModel): EndToEnd | undefined => {
+  const crossChecked = measureEndToEnd ? crossCheck(inContext, observations, wholes) : [];
+  const findWhole = ({ whole: benchmark, refusal }: ComposableModel): EndToEnd | undefined => {
     if (!measureEndToEnd || benchmark === undefined || refusal !== undefined) return undefined;
     const on = (occasion: number): Measurement | undefined => results.get({ benchmark, occasion, ...settings });
     return { signature: benchmark.signature, first: on(FIRST_OCCASION), repeat: on(SECOND_OCCASION) };
   };
+  const needs = models.flatMap(({ recipe }) => modelNeeds(recipe, system, protocol));
+  const keys = new Set(needs.map(({ signature, context }) => subjectKey(signature, context)));
   return {
     system,
-    models: models.map((model, index): ModelResult => {
-      const placed = inContext[index] ?? { ...model, context: undefined };
-      const { recipe, context } = placed;
+    models: inContext.map((model, index): ModelResult => {
+      const { recipe, context } = model;
       const check = checks?.[index];
       const ofModel = spreadsFor(spreads, model.whole?.signature);
-      const estimate = withRefusal(compose(placed, observations, ofModel, predictor), model);
+      const estimate = withRefusal(compose(model, observations, ofModel, predictor), model);
       return {
         estimate,
         crossChecked: crossChecked[index],
-        endToEnd: wholeOf(model),
+        endToEnd: findWhole(model),
         check: check && compareKernels({ recipe, context }, observations, check, ofModel),
-        limitedBy: interrupted || precision === undefined ? undefined : limitOf(estimate, precision),
+        limitedBy: interrupted || precision === undefined ? undefined : findLimit(estimate, precision),
         kernels: cut === 'kernel' ? countKernels(recipe) : undefined,
         kernelCheck: model.kernelCheck,
         runWith: model.runWith,
@@ -92,10 +86,7 @@ export function composeAll(
         extension: model.extension,
       };
     }),
-    bricks: measurementsOf(
-      inContext.flatMap(({ recipe }) => modelNeeds(recipe, system, protocol)),
-      observations,
-    ),
+    bricks: [...keys].flatMap((key) => observations.get(key) ?? []),
     spreads,
     machines,
     sequences: models.reduce((sum, { recipe }) => sum + recipe.sequences.length, 0),
@@ -109,31 +100,34 @@ export function composeAll(
 const MIN_CROSS_CHECKED = 4;
 
 /**
- * Half the widths of each model's interval by the spreads of the other half of the models: of bricks that its own half
- * does not have, and of their whole models, without earlier runs. So nothing is fitted to the models that are judged.
+ * By the spreads of the other half of the models: of bricks that its own half does not have, and of their whole models,
+ * without earlier runs. So nothing is fitted to the models that are judged.
  */
 function crossCheck(
-  inContext: readonly RecipeInContext[],
+  inContext: readonly (RecipeInContext & ComposableModel)[],
   observations: Observations,
-  models: readonly ComposableModel[],
   wholes: Wholes,
 ): readonly (readonly Margin[])[] {
   if (inContext.length < MIN_CROSS_CHECKED) return [];
-  const halfOf = <T>(all: readonly T[], half: number): readonly T[] => all.filter((_, index) => index % 2 === half);
+  const chooseHalf = <T>(all: readonly T[], half: number): readonly T[] => all.filter((_, index) => index % 2 === half);
   const spreads = [0, 1].map((half) => {
-    const own = halfOf(inContext, half).flatMap(({ recipe, context }) => {
+    const own = chooseHalf(inContext, half).flatMap(({ recipe, context }) => {
       return recipe.bricks.map((brick) => brickKey(brick, context));
     });
     const ownKeys = new Set(own);
     const others = new Map([...observations].filter(([key]) => !ownKeys.has(key)));
-    const signatures = halfOf(models, 1 - half).flatMap(({ whole }) => whole?.signature ?? []);
+    const signatures = chooseHalf(inContext, 1 - half).flatMap(({ whole }) => whole?.signature ?? []);
     const known = new Map(signatures.map((signature) => [signature, wholes.get(signature) ?? []]));
-    return spreadsFor(spreadsOfSystem(halfOf(inContext, 1 - half), others, { wholes: known }));
+    return spreadsFor(spreadsOfSystem(chooseHalf(inContext, 1 - half), others, { wholes: known }));
   });
   return inContext.map((model, index) => compose(model, observations, spreads[index % 2]).margins);
 }
 
-export function wholesOf(models: readonly ComposableModel[], results: KnownResults, settings: MeasureSettings): Wholes {
+export function listWholeLatencies(
+  models: readonly ComposableModel[],
+  results: KnownResults,
+  settings: MeasureSettings,
+): Wholes {
   const latencies = models.flatMap(({ whole: benchmark }) => {
     if (benchmark === undefined) return [];
     const values = [FIRST_OCCASION, SECOND_OCCASION].flatMap((occasion) => {
@@ -149,9 +143,4 @@ function withRefusal(estimate: Estimate, { refusal, whole }: ComposableModel): E
   if (refusal === undefined) return estimate;
   const signature = whole?.signature ?? '';
   return { ...estimate, missing: [{ signature, operators: ['whole graph'], shapes: [], count: 1, reason: refusal }] };
-}
-
-function measurementsOf(needs: ReturnType<typeof modelNeeds>, observations: Observations): readonly Measurement[] {
-  const keys = new Set(needs.map(({ signature, context }) => subjectKey(signature, context)));
-  return [...keys].flatMap((key) => observations.get(key) ?? []);
 }

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import pMap from 'p-map';
 import {
   counted,
   type EvaluationEvent,
+  groupedBy,
   identifySystem,
   type LoadedModel,
   readMachineSpread,
@@ -10,15 +12,17 @@ import {
   type MeasuringPlan,
   PlatformError,
   protocolKey,
-  runOptionsOf,
+  buildRunOptions,
   RunProgress,
+  SharedClock,
+  sumOf,
   type System,
   type Task,
   taskKey,
   type UnusableModel,
 } from '../../src/plugin-api.js';
-import { prepareAll } from './bricks/prepare-all.js';
-import { type CutSettings, granularityOf } from './bricks/decompose.js';
+import { MAX_CONCURRENT, prepareAll, type Preparing } from './bricks/prepare-all.js';
+import { type CutSettings, chooseGranularity } from './bricks/decompose.js';
 import {
   prepareOrRefuse,
   type PreparedModel,
@@ -29,10 +33,9 @@ import {
 import { uniqueBricks } from './bricks/unique-bricks.js';
 import { bytesNote } from './bytes-note.js';
 import { groupObservations } from './estimate/observations.js';
-import { type ComposableModel, composeAll, wholesOf } from './compose-all.js';
+import { type ComposableModel, composeAll, listWholeLatencies } from './compose-all.js';
 import { checkModels } from './measure/check-models.js';
 import { type KnownOfSystem, type Wholes } from './estimate/spreads-of-system.js';
-import { earlierRuns } from './measure/earlier-runs.js';
 import type { Measure } from './measure/largest.js';
 import { SystemRun, NO_COST, type Remeasuring, sumOfCosts } from './system-run.js';
 import { type Precision, tasksOfNextOccasion } from './measure/next-occasion.js';
@@ -57,43 +60,29 @@ export interface EstimateRequest extends CutSettings, MeasureSettings, Remeasuri
   readonly traceUrlTemplate?: string | undefined;
 }
 
-interface Plan {
+interface Plan extends Prepared {
   readonly request: EstimateRequest;
   readonly system: System;
-  readonly models: readonly PreparedModel[];
-  readonly unchanged: readonly string[];
-  readonly preparingMs: number;
   readonly run: SystemRun;
   readonly bricks: MeasuringPlan;
   readonly wholes: MeasuringPlan;
   readonly again: MeasuringPlan;
 }
 
-/** Number of models to prepare in all, and number of them before those of a request. */
-interface PreparationCount {
-  readonly before: number;
-  readonly total: number;
+interface Prepared {
+  readonly models: readonly PreparedModel[];
+  readonly unchanged: readonly string[];
+  /** Wall time, shared with the requests that were prepared at the same time. */
+  readonly preparingMs: number;
 }
 
-/**
- * Cuts the models, and looks up their measurements in the store.
- *
- * @param runOn one instance for each system, so that measurements that several plans need are taken once
- */
-async function planOf(
+async function prepareRequest(
   request: EstimateRequest,
-  context: MeasuringContext,
-  runOn: (system: System) => SystemRun,
-  preparing: PreparationCount,
-): Promise<Plan> {
-  const { agent, onEvent, signal } = context;
-  const { runOptions, measureEndToEnd } = request;
-  const system = identifySystem(agent.description, runOptions);
-  for (const loaded of request.models) {
-    const message = bytesNote(loaded, request);
-    if (message !== undefined) onEvent({ kind: 'note', level: 'info', message });
-  }
-  const startMs = performance.now();
+  { agent, signal }: MeasuringContext,
+  onModel: Preparing['onModel'],
+  clock: SharedClock,
+): Promise<Prepared> {
+  const { runOptions } = request;
   const prepare = (settings: CutSettings): Promise<readonly PreparedModel[]> => {
     return prepareAll(request.models, {
       settings,
@@ -103,19 +92,61 @@ async function planOf(
         return problem === undefined ? prepareOrRefuse(loaded, ...rest) : refusedModel(loaded, settings, problem);
       },
       signal,
-      onModel({ name }, done) {
-        // Measurements are counted over the whole evaluation; how many there are is not known yet.
-        const label = `preparing ${name} (${preparing.before + done} of ${preparing.total} done)`;
-        onEvent({ kind: 'measuring', label, done: 0, total: 0 });
-      },
+      onModel,
     });
   };
-  const prepared = await prepare(request);
-  const preparingMs = performance.now() - startMs;
-  const usual = optimizingRun(runOptionsOf(runOptions.threads, agent.description));
-  const isUsual = request.cut === 'layer' || isDeepStrictEqual(optimizingRun(runOptions), usual);
-  const unchanged = isUsual ? [] : alike(prepared, await prepare({ ...request, runOptions: usual }));
-  const run = runOn(system);
+  clock.begin();
+  const startMs = clock.ms;
+  try {
+    const models = await prepare(request);
+    const preparingMs = clock.ms - startMs;
+    const usual = optimizingRun(buildRunOptions(runOptions.threads, agent.description));
+    const isUsual = request.cut === 'layer' || isDeepStrictEqual(optimizingRun(runOptions), usual);
+    const unchanged = isUsual ? [] : alike(models, await prepare({ ...request, runOptions: usual }));
+    return { models, unchanged, preparingMs };
+  } finally {
+    clock.end();
+  }
+}
+
+/**
+ * Cuts the models of all requests. Requests for the same models are prepared one after another, because they need the
+ * same graphs; as many others beside each other as the agent's machine has cores.
+ */
+async function prepareRequests(
+  requests: readonly EstimateRequest[],
+  context: MeasuringContext,
+): Promise<ReadonlyMap<EstimateRequest, Prepared>> {
+  const { agent, onEvent } = context;
+  const total = sumOf(requests.map(({ models }) => models.length));
+  const clock = new SharedClock();
+  const prepared = new Map<EstimateRequest, Prepared>();
+  let before = 0;
+  const onModel: Preparing['onModel'] = ({ name }, done) => {
+    // Measurements are counted over the whole evaluation; how many there are is not known yet.
+    const label = `preparing ${name} (${before + done} of ${total} done)`;
+    onEvent({ kind: 'measuring', label, done: 0, total: 0 });
+  };
+  const prepareGroup = async (group: readonly EstimateRequest[]): Promise<void> => {
+    for (const request of group) {
+      prepared.set(request, await prepareRequest(request, context, onModel, clock));
+      before += request.models.length;
+    }
+  };
+  const groups = [...groupedBy(requests, ({ models }) => models).values()];
+  await pMap(groups, prepareGroup, { concurrency: Math.min(agent.description.cores, MAX_CONCURRENT) });
+  return prepared;
+}
+
+/** Looks up the measurements of prepared models in the store. */
+async function planOf(
+  request: EstimateRequest,
+  { models: prepared, unchanged, preparingMs }: Prepared,
+  { agent, onEvent }: MeasuringContext,
+  run: SystemRun,
+): Promise<Plan> {
+  const { system } = run;
+  const { measureEndToEnd } = request;
   const first = await run.plan(firstTasks(prepared, system, request), request);
   const asked = (request.measure ?? 'all') === 'all' ? first : knownPart(first, run);
   const { models, bricks } = withoutTooLarge(prepared, asked, system, request, agent);
@@ -154,7 +185,7 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
   const delayBeforeMs = run.delayMs;
   const known = await run.measure(bricks, request);
   const isRepeated = request.cut === 'kernel' && request.measure !== 'none';
-  const earlier = request.cut === 'kernel' ? await earlierRuns(context.store, system, request.protocol) : undefined;
+  const earlier = request.cut === 'kernel' ? await run.earlierRuns(request.protocol) : undefined;
   const { predictor, cost } = await predict(plan, context, earlier);
   const firstCost = sumOfCosts(known, cost);
   const wholesCost = await run.measure(wholes, request);
@@ -169,7 +200,7 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
   // The spread of whole models is known now, and may make intervals wider.
   const againCost = sumOfCosts(
     beforeRepeat,
-    request.measureEndToEnd ? await repeat(wholesOf(models, run.results, request)) : NO_COST,
+    request.measureEndToEnd ? await repeat(listWholeLatencies(models, run.results, request)) : NO_COST,
   );
   const checks =
     request.check === true
@@ -216,25 +247,14 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
 }
 
 /**
- * Cuts models into bricks, measures each unique brick that the store lacks, and composes the models'
- * latencies. Every measurement is in the store as soon as it is taken, so that an interrupted evaluation continues
- * where it stopped.
- *
- * @throws PlatformError where a model cannot be used, or the agent or the store fails; a benchmark that fails is a
- *   result, not an error
- */
-export async function evaluate(request: EstimateRequest, context: MeasuringContext): Promise<EstimateResult> {
-  const [result] = await evaluateAll([request], context);
-  if (result === undefined) throw new PlatformError('internal', 'an evaluation ended without a result');
-  return result;
-}
-
-/**
- * Runs several evaluations, as in a sweep. They are planned together, with one count of progress, and carried out one
- * after another.
+ * Cuts models into bricks, measures each unique brick that the store lacks, and composes the models' latencies. Several
+ * evaluations, as in a sweep, are planned together, with one count of progress, and carried out one after another.
+ * Every measurement is in the store as soon as it is taken, so that an interrupted evaluation continues where it
+ * stopped.
  *
  * @returns a result for each request, in their order
- * @throws PlatformError as {@link evaluate}
+ * @throws PlatformError where a model cannot be used, or the agent or the store fails; a benchmark that fails is a
+ *   result, not an error
  */
 export async function evaluateAll(
   requests: readonly EstimateRequest[],
@@ -243,19 +263,23 @@ export async function evaluateAll(
   const progress = new RunProgress();
   const runsBySystem = new Map<string, SystemRun>();
   const plans: Plan[] = [];
-  const total = requests.reduce((sum, { models }) => sum + models.length, 0);
-  let before = 0;
   for (const request of requests) {
-    const { cut, protocol, limits, models } = request;
-    const runOn = (system: System): SystemRun => {
-      // An instance has the results of one system and one setup.
-      const key = JSON.stringify([system.fingerprint, cut, protocolKey(protocol), limits]);
-      const run = runsBySystem.get(key) ?? new SystemRun(context, progress, system);
-      runsBySystem.set(key, run);
-      return run;
-    };
-    plans.push(await planOf(request, context, runOn, { before, total }));
-    before += models.length;
+    for (const loaded of request.models) {
+      const message = bytesNote(loaded, request);
+      if (message !== undefined) context.onEvent({ kind: 'note', level: 'info', message });
+    }
+  }
+  const prepared = await prepareRequests(requests, context);
+  for (const request of requests) {
+    const ofRequest = prepared.get(request);
+    if (ofRequest === undefined) throw new PlatformError('internal', 'the models of a request were not prepared');
+    const { cut, protocol, limits, runOptions } = request;
+    const system = identifySystem(context.agent.description, runOptions);
+    // An instance has the results of one system and one setup.
+    const key = JSON.stringify([system.fingerprint, cut, protocolKey(protocol), limits]);
+    const run = runsBySystem.get(key) ?? new SystemRun(context, progress, system);
+    runsBySystem.set(key, run);
+    plans.push(await planOf(request, ofRequest, context, run));
   }
   for (const { missing } of plans.flatMap(phasesOf)) progress.add(missing);
   context.onEvent(plannedEvent(plans, requests, context));
@@ -323,7 +347,7 @@ function plannedEvent(
   const unique = plans.reduce((sum, plan) => sum + uniqueBricks(plan.models).length, 0);
   const cuttings = requests.map((request) => ({
     cut: request.cut,
-    granularity: granularityOf(request, agent.description),
+    granularity: chooseGranularity(request, agent.description),
   }));
   const parts = partsInWords(counted(layers, 'layer'), { sequences, unique }, cuttings);
   const summary = `${parts}; ${counted(toMeasure, 'measurement')} to take, ${known} known already`;

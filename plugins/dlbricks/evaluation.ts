@@ -1,5 +1,5 @@
 import { type Evaluation, PlatformError, whileTelling } from '../../src/plugin-api.js';
-import { axesOf, listRequests } from './cells.js';
+import { mergeAxes, listRequests } from './cells.js';
 import { readEstimation, runEstimations } from './estimation.js';
 import { describeConfiguration, describeDimensions } from './report/configuration.js';
 import { readAchieved } from './report/kept-estimates.js';
@@ -7,7 +7,6 @@ import { isPartial } from './report/report.js';
 import { readResult, showReportsTogether } from './report/show-report.js';
 import { type Settings, settingsSchema } from './settings.js';
 
-/** `dlbricks run` for manifests on a server, with the same report as result. */
 export const dlbricksEvaluation: Evaluation<Settings> = {
   name: 'dlbricks',
   version: '0.1.0',
@@ -15,14 +14,14 @@ export const dlbricksEvaluation: Evaluation<Settings> = {
   show: (result, options) => showReportsTogether([result], options),
   showTogether: showReportsTogether,
 
-  cells: (request, agent) => listRequests(request, axesOf(request.settings.matrix), agent),
+  cells: (request, agent) => listRequests(request, mergeAxes(request.settings.matrix), agent),
 
   achieved: (result) => readResult(result)?.map(readAchieved),
 
   async *run(request, { agent, store, signal }) {
     const startMs = performance.now();
-    const cells = listRequests(request, axesOf(request.settings.matrix), agent.description);
-    const estimations = cells.map((cell) => ({ ...readEstimation(cell), startMs }));
+    const cells = listRequests(request, mergeAxes(request.settings.matrix), agent.description);
+    const estimations = cells.map((cell) => readEstimation(cell, agent, startMs));
     const estimated = yield* whileTelling((onEvent) => runEstimations(estimations, { agent, store, signal, onEvent }));
     if (estimated.some(({ result }) => result.interrupted)) {
       throw new PlatformError('cancelled', 'interrupted; everything measured so far is kept');

@@ -2,21 +2,20 @@ import {
   distinctTasks,
   type MeasuringContext,
   type MeasuringPlan,
-  type ResultStore,
   type System,
   type Task,
   taskKey,
 } from '../../src/plugin-api.js';
 import type { Cut } from './cut/cut.js';
-import { contextOf } from './bricks/needs.js';
+import { computeContext } from './bricks/needs.js';
 import type { PreparedModel } from './bricks/prepare-model.js';
 import { compose } from './estimate/compose.js';
 import { groupObservations } from './estimate/observations.js';
 import { type Earlier, spreadsFor, spreadsOfSystem } from './estimate/spreads-of-system.js';
-import { KernelPredictor, type MeasuredKernel } from './predict/kernel-predictor.js';
+import { KernelPredictor } from './predict/kernel-predictor.js';
 import type { MeasuringCost } from './report/evaluation-result.js';
 import { type SystemRun, NO_COST, type Remeasuring, sumOfCosts } from './system-run.js';
-import { keepKernels, knownKernels } from './measure/known-kernels.js';
+import { describeKernels, keepKernels, knownKernels } from './measure/known-kernels.js';
 import { largestTasks, type Measure } from './measure/largest.js';
 import type { Precision } from './measure/next-occasion.js';
 import { callTasks, type MeasureSettings, MAX_OCCASIONS, SECOND_OCCASION } from './measure/tasks.js';
@@ -40,22 +39,45 @@ interface Predicting {
   readonly cost: MeasuringCost;
 }
 
-/** The last predictor made from a store. Cells of a matrix and batches learn from the same measurements. */
-const lastPredictors = new WeakMap<ResultStore, { readonly from: string; readonly predictor: KernelPredictor }>();
+interface Learned {
+  /** How many measurements the run had taken. */
+  readonly measured: number;
+  /** The kernels that the store described, or that a model of the run had, and that were looked up. */
+  readonly kernels: ReadonlySet<string>;
+  readonly predictor: KernelPredictor;
+}
 
-function predictorFrom(measured: readonly MeasuredKernel[], store: ResultStore): KernelPredictor {
-  const from = JSON.stringify(measured);
-  const last = lastPredictors.get(store);
-  if (last?.from === from) return last.predictor;
-  const predictor = new KernelPredictor(measured);
-  lastPredictors.set(store, { from, predictor });
+/** Cells of a matrix and batches learn from the same measurements as long as nothing is measured. */
+const learnedBy = new WeakMap<SystemRun, Learned>();
+
+/**
+ * Learns from the measured kernels of the system. What the bricks of this evaluation compute is kept for later
+ * evaluations, unless they neither are measured nor will be.
+ */
+async function learn(
+  { request, system, models, run, bricks }: PlanToPredict,
+  { store }: MeasuringContext,
+): Promise<KernelPredictor> {
+  const own = describeKernels(models);
+  const measured = new Set(
+    bricks.tasks.filter((task) => run.has(task)).map((task) => task.request.benchmark.signature),
+  );
+  const known = new Map([...own].filter(([signature]) => measured.has(signature)));
+  const last = learnedBy.get(run);
+  const isLearned = last?.measured === run.measured && [...known.keys()].every((one) => last.kernels.has(one));
+  if (isLearned && request.measure === 'none') return last.predictor;
+  const found = await knownKernels(store, known, system, request);
+  await keepKernels(store, request.measure === 'none' ? known : own, found.stored);
+  const predictor = new KernelPredictor(found.measured);
+  learnedBy.set(run, {
+    measured: run.measured,
+    kernels: new Set([...known.keys(), ...found.stored.keys()]),
+    predictor,
+  });
   return predictor;
 }
 
-/**
- * Learns from the measured kernels of the system, and measures the calls and the largest bricks where that is asked
- * for. What the bricks of this evaluation compute is kept, for later evaluations.
- */
+/** Learns from the measured kernels, and measures the calls and the largest bricks where that is asked for. */
 export async function predict(
   plan: PlanToPredict,
   context: MeasuringContext,
@@ -64,12 +86,12 @@ export async function predict(
   const { request, system, models, run, bricks } = plan;
   const { measure = 'all' } = request;
   if (measure === 'all') {
-    if (bricks.missing.length > 0 && request.cut === 'kernel') await keepKernels(context.store, models);
+    if (bricks.missing.length > 0 && request.cut === 'kernel') {
+      await keepKernels(context.store, describeKernels(models));
+    }
     return { predictor: undefined, cost: NO_COST };
   }
-  const { measured, stored } = await knownKernels(context.store, models, system, request);
-  await keepKernels(context.store, models, stored);
-  const predictor = predictorFrom(measured, context.store);
+  const predictor = await learn(plan, context);
   let cost = NO_COST;
   if (measure === 'none') {
     for (let occasion = SECOND_OCCASION; occasion <= MAX_OCCASIONS; occasion++) {
@@ -88,7 +110,7 @@ export async function predict(
   for (let before = -1; before < tried.size && !context.signal.aborted;) {
     before = tried.size;
     const observations = groupObservations(run.results.measurements());
-    const recipes = models.map(({ recipe, facts }) => ({ recipe, facts, context: contextOf(recipe, system) }));
+    const recipes = models.map(({ recipe, facts }) => ({ recipe, facts, context: computeContext(recipe, system) }));
     const spreads = spreadsOfSystem(recipes, observations, { earlier });
     const estimates = recipes.map((recipe) => compose(recipe, observations, spreadsFor(spreads), predictor));
     const tasks = largestTasks(models, estimates, predictor.commonError, system, request, request.precision);

@@ -20,21 +20,21 @@ const MAX_VALUES = 100;
 
 const granularityField = wholeNumber(1, 1_000_000);
 
-function valuesOf<Field extends z.ZodType>(field: Field) {
+function listField<Field extends z.ZodType>(field: Field) {
   return z.array(field).min(1).max(MAX_VALUES).optional();
 }
 
-const sessionAxes = SESSION_KEYS.map((key) => [key, valuesOf(sessionSchema.shape[key].unwrap())] as const);
+const sessionAxes = SESSION_KEYS.map((key) => [key, listField(sessionSchema.shape[key].unwrap())] as const);
 
 const matrixSchema = z
   .strictObject({
-    batch_size: valuesOf(batchSizeField),
-    threads: valuesOf(threadsSchema),
-    cut: valuesOf(z.enum(CUTS)),
-    granularity: valuesOf(granularityField),
-    optimization_level: valuesOf(runtimeSettings.optimization_level.unwrap()),
-    execution_mode: valuesOf(runtimeSettings.execution_mode.unwrap()),
-    inter_op_threads: valuesOf(runtimeSettings.inter_op_threads.unwrap()),
+    batch_size: listField(batchSizeField),
+    threads: listField(threadsSchema),
+    cut: listField(z.enum(CUTS)),
+    granularity: listField(granularityField),
+    optimization_level: listField(runtimeSettings.optimization_level.unwrap()),
+    execution_mode: listField(runtimeSettings.execution_mode.unwrap()),
+    inter_op_threads: listField(runtimeSettings.inter_op_threads.unwrap()),
     session: z
       .strictObject(Object.fromEntries(sessionAxes))
       .optional()
@@ -54,7 +54,6 @@ const matrixSchema = z
 
 export type Matrix = z.output<typeof matrixSchema>;
 
-/** The settings of `dlbricks` beside those of every evaluation: `settings` of a manifest, options of its commands. */
 export const settingsSchema = z.strictObject({
   cut: z
     .enum(CUTS)

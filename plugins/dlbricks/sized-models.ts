@@ -8,7 +8,6 @@ import {
   withSizes,
 } from '../../src/plugin-api.js';
 
-/** Several sizes of the batch and of other dimensions, by their names. */
 export interface SizeAxes {
   readonly batch?: readonly number[] | undefined;
   readonly dimension?: ReadonlyMap<string, readonly number[]> | undefined;
@@ -16,18 +15,10 @@ export interface SizeAxes {
   readonly asked?: ReadonlyMap<string, unknown> | undefined;
 }
 
-/** Models of one size of the batch and of each dimension. */
 export interface SizedModels {
   readonly batch: number;
   readonly models: readonly LoadedModel[];
   readonly unusable: readonly UnusableModel[];
-}
-
-interface Loaded {
-  readonly models: readonly LoadedModel[];
-  readonly unusable: readonly UnusableModel[];
-  /** The size of their batch. */
-  readonly batch: number;
 }
 
 /**
@@ -37,7 +28,7 @@ interface Loaded {
  * @throws PlatformError `usage` for a dimension that no model has
  */
 export function sizedModels(
-  loaded: Loaded,
+  loaded: SizedModels,
   { batch: batches = [loaded.batch], dimension, asked }: SizeAxes,
 ): readonly SizedModels[] {
   // The dimensions of a model that could not be read are not known.

@@ -5,12 +5,15 @@ import {
   type MeasuringContext,
   type MeasuringPlan,
   planMeasuring,
+  type Protocol,
   type Remeasure,
   RunProgress,
   type System,
   type Task,
   taskKey,
 } from '../../src/plugin-api.js';
+import type { Earlier } from './estimate/spreads-of-system.js';
+import { earlierRuns } from './measure/earlier-runs.js';
 import type { MeasuringCost } from './report/evaluation-result.js';
 import { FIRST_OCCASION } from './measure/tasks.js';
 
@@ -24,11 +27,12 @@ export class SystemRun {
   readonly #measuring: Measuring;
   readonly #planned = new Set<string>();
   #measured = 0;
+  #earlier: { readonly measured: number; readonly found: Earlier } | undefined;
 
   constructor(
     private readonly context: MeasuringContext,
     private readonly progress: RunProgress,
-    private readonly system: System,
+    readonly system: System,
   ) {
     this.#measuring = new Measuring(context, system, this.#results, progress);
   }
@@ -44,6 +48,15 @@ export class SystemRun {
   /** See {@link Measuring.delayMs}. */
   get delayMs(): number {
     return this.#measuring.delayMs;
+  }
+
+  /** See {@link earlierRuns}; read again where this run has measured since. @param protocol of this run */
+  async earlierRuns(protocol: Protocol): Promise<Earlier> {
+    const measured = this.#measured;
+    if (this.#earlier?.measured !== measured) {
+      this.#earlier = { measured, found: await earlierRuns(this.context.store, this.system, protocol) };
+    }
+    return this.#earlier.found;
   }
 
   /** Looks up the measurements of some tasks in the store. Tasks of an earlier phase are not missing in this one. */

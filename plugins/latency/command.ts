@@ -28,8 +28,8 @@ import {
   remeasureAsked,
   requireLoggable,
   type ReuseOptions,
-  runOptionsOf,
-  runtimesOf,
+  buildRunOptions,
+  combineRuntimes,
   setSpanFramework,
   setSpanModels,
   runtimeText,
@@ -64,7 +64,7 @@ function percentilesOption(text: string): readonly number[] {
 async function timeAndShow(references: readonly string[], options: LatencyOptions, host: CommandHost): Promise<void> {
   const outputs = await prepareOutputs(options);
   const agent = await host.connect(options.agent, options.framework);
-  const runtimes = runtimesOf(options);
+  const runtimes = combineRuntimes(options);
   const cells = (options.threads ?? [COMMAND_DEFAULTS.threads]).flatMap((threads) => {
     return runtimes.map((runtime) => ({ threads, runtime }));
   });
@@ -108,7 +108,7 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
   const progress = host.progress(outputs.quiet);
   setSpanModels({ models: asked.map(({ loaded }) => loaded), batchSizes: asked.map(({ batch }) => batch) });
   const [{ threads, runtime } = { threads: COMMAND_DEFAULTS.threads, runtime: runtimes[0] }] = cells;
-  const system = identifySystem(agent.description, runOptionsOf(threads, agent.description, runtime));
+  const system = identifySystem(agent.description, buildRunOptions(threads, agent.description, runtime));
   setSpanFramework(system);
   noteTrace(progress);
   const settings = {

@@ -5,7 +5,7 @@ import {
   PlatformError,
   remeasureAsked,
   remeasureSetting,
-  runOptionsOf,
+  buildRunOptions,
   runtimeSettings,
   runtimeText,
   whileTelling,
@@ -46,7 +46,7 @@ export const latencyEvaluation: Evaluation<z.infer<typeof settings>> = {
     const timing = { protocol, limits, remeasure: remeasureAsked(remeasure), traceUrlTemplate };
     const timed = yield* whileTelling((onEvent) => timeModels(asked, timing, { agent, store, signal, onEvent }));
     if (signal.aborted) throw new PlatformError('cancelled', 'interrupted; everything measured so far is kept');
-    const system = identifySystem(agent.description, runOptionsOf(threads, agent.description, runtime));
+    const system = identifySystem(agent.description, buildRunOptions(threads, agent.description, runtime));
     const configuration = { batch, dimensions: '', threads, settings: runtimeText(runtime) };
     const untimed = unusable.map(({ name, reason }) => ({ model: name, ...configuration, reason }));
     const result = buildLatencyResult(timed, system, percentiles, untimed, { identities, agent, protocol });

@@ -76,7 +76,7 @@ export type LatencyRow = LatencyResult['models'][number];
 const MAX_STEPS = 24;
 
 /** @param sorted at least one */
-function histogramOf(sorted: readonly number[]): TimedRow['histogram'] {
+function buildHistogram(sorted: readonly number[]): TimedRow['histogram'] {
   const [from = 0, to = 0] = [sorted[0], sorted.at(-1)];
   if (to <= from) return null;
   const steps = Math.min(MAX_STEPS, Math.ceil(Math.sqrt(sorted.length)) + 1);
@@ -114,7 +114,7 @@ function rowOf(
     min_ms: Math.min(...sorted),
     trimmed_mean_ms: trimmedMean(sorted),
     max_ms: Math.max(...sorted),
-    histogram: histogramOf(sorted),
+    histogram: buildHistogram(sorted),
     tokens_per_second: loaded.tokens === undefined ? null : (loaded.tokens * 1000) / trimmedMean(sorted),
     disturbance_percent: disturbanceOf(measurement) * 100,
   };

@@ -57,7 +57,7 @@ function columnsFor({ percentiles, models }: LatencyResult, { wide }: ShowOption
       ? [
           milliseconds('max (ms)', (row) => row.max_ms),
           left('measured', (row: LatencyRow) =>
-            'reason' in row || row.measured_at === null ? UNKNOWN : minuteOf(row.measured_at),
+            'reason' in row || row.measured_at === null ? UNKNOWN : formatMinute(row.measured_at),
           ),
           right('others', (row: LatencyRow) => ('reason' in row ? UNKNOWN : `${row.disturbance_percent.toFixed(0)} %`)),
         ]
@@ -66,7 +66,7 @@ function columnsFor({ percentiles, models }: LatencyResult, { wide }: ShowOption
 }
 
 /** As in 2026-11-23 20:50 UTC. */
-function minuteOf(time: string): string {
+function formatMinute(time: string): string {
   return `${time.slice(0, 16).replace('T', ' ')} UTC`;
 }
 
@@ -75,8 +75,8 @@ function storedNotes(models: readonly LatencyRow[]): readonly string[] {
   const oldest = times[0];
   const newest = times.at(-1);
   if (oldest === undefined || newest === undefined) return [];
-  const from = minuteOf(oldest);
-  const to = minuteOf(newest);
+  const from = formatMinute(oldest);
+  const to = formatMinute(newest);
   const what = times.length === models.length ? '' : `${times.length} of ${counted(models.length, 'row')}: `;
   const when = from === to ? `timed on ${from}` : `timed from ${from} to ${to}`;
   return [`${what}results from the store, ${when}; --fresh (remeasure: all in manifests) times anew`];
@@ -95,7 +95,7 @@ function configurationText({ batch, threads, settings }: LatencyRow): string {
   return [`batch ${batch}`, `threads ${threads}`, settings].filter((text) => text !== '').join(', ');
 }
 
-function notesOf({ processor, cores, framework, framework_version: version, models, warnings }: LatencyResult) {
+function listNotes({ processor, cores, framework, framework_version: version, models, warnings }: LatencyResult) {
   const failures = models.flatMap((row) => {
     return 'reason' in row ? [`${row.model}, ${configurationText(row)}: ${row.reason}`] : [];
   });
@@ -109,7 +109,7 @@ function notesOf({ processor, cores, framework, framework_version: version, mode
   return all.map(oneLine);
 }
 
-function tableResultOf(result: LatencyResult): TableResult {
+function buildTableResult(result: LatencyResult): TableResult {
   const { models, percentiles } = result;
   return {
     document: result,
@@ -133,7 +133,7 @@ function tableResultOf(result: LatencyResult): TableResult {
       }),
     },
     table: textTable(columnsFor(result, { wide: true }), models),
-    notes: notesOf(result),
+    notes: listNotes(result),
   };
 }
 
@@ -153,7 +153,7 @@ function histogramSections(timed: readonly TimedRow[]): readonly PageSection[] {
   return chart === undefined ? [] : [{ title: 'Distribution of the runs', chart }];
 }
 
-function pageOf(result: LatencyResult): Page {
+function buildPage(result: LatencyResult): Page {
   const { models, processor, cores, framework, framework_version: version } = result;
   const names = [...new Set(models.map(({ model }) => model))].join(', ');
   const timed = models.flatMap((row) => ('reason' in row ? [] : [row]));
@@ -187,13 +187,13 @@ function pageOf(result: LatencyResult): Page {
 
 export function shownLatencies(result: LatencyResult, options: ShowOptions): ShownResult {
   return {
-    result: () => tableResultOf(result),
-    page: () => pageOf(result),
+    result: () => buildTableResult(result),
+    page: () => buildPage(result),
     text: ({ color, width = Infinity }) => {
       const { bold } = createColors(color);
       const fitting = { width, dispensable: DISPENSABLE, bold };
       const table = fittingTable(columnsFor(result, options), result.models, fitting);
-      const notes = notesOf(result).map((line) => wrap(line, width, '  '));
+      const notes = listNotes(result).map((line) => wrap(line, width, '  '));
       return [table.text, ...leftOutLines(table, width), ...notes, ''].join('\n');
     },
   };

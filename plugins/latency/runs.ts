@@ -27,7 +27,7 @@ interface Group {
 }
 
 /** What differs between groups that the other columns show as the same. */
-function settingsOf(groups: readonly Group[]): (group: Group) => string {
+function distinguishSettings(groups: readonly Group[]): (group: Group) => string {
   const ofProtocol = protocolDifferences(groups.map(({ protocol }) => protocol));
   const ofSystem = systemDifferences(
     groups.map(({ system }) => system),
@@ -57,7 +57,7 @@ export const runs: Analysis<z.infer<typeof settings>> = {
     }
     const listed = [...groups.values()];
     const short = shortIds(listed.map(({ signature }) => signature));
-    const differing = settingsOf(listed);
+    const differing = distinguishSettings(listed);
     const rows = listed.map((group) => {
       const { model, signature, dimensions, batch, system, runMs } = group;
       const sorted = runMs.toSorted((a, b) => a - b);

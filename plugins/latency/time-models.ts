@@ -25,7 +25,7 @@ import {
   type Protocol,
   type Remeasure,
   type RunOptions,
-  runOptionsOf,
+  buildRunOptions,
   RunProgress,
   type RuntimeSettings,
   runtimeText,
@@ -66,7 +66,7 @@ interface Series {
   readonly results: KnownResults;
 }
 
-async function taskOf(
+async function buildTask(
   { loaded, batch, threads, runtime }: ModelToTime,
   { protocol, limits }: TimingSettings,
   agent: BenchmarkAgent,
@@ -75,7 +75,7 @@ async function taskOf(
   const request = {
     benchmark,
     name: loaded.name,
-    runOptions: runOptionsOf(threads, agent.description, runtime),
+    runOptions: buildRunOptions(threads, agent.description, runtime),
     protocol,
     limits,
     occasion: 1,
@@ -103,7 +103,7 @@ async function seriesOf(
   runOptions: RunOptions,
 ): Promise<Series> {
   const tasks = new Map<ModelToTime, Task>();
-  for (const model of models) tasks.set(model, await taskOf(model, settings, agent));
+  for (const model of models) tasks.set(model, await buildTask(model, settings, agent));
   const system = identifySystem(agent.description, runOptions);
   const results = new KnownResults();
   const plan = await planMeasuring(distinctTasks(tasks.values()), results, {
@@ -115,7 +115,7 @@ async function seriesOf(
 }
 
 /** Without an interval. */
-function estimateOf({ loaded, batch }: ModelToTime, dimensions: string, measurement: Measurement): NewEstimate {
+function buildEstimate({ loaded, batch }: ModelToTime, dimensions: string, measurement: Measurement): NewEstimate {
   const { outcome } = measurement;
   const latencyMs = outcome.kind === 'samples' ? trimmedMean(outcome.runMs) : null;
   return {
@@ -150,9 +150,10 @@ export async function timeModels(
   for (const message of idle) context.onEvent({ kind: 'note', level: 'warning', message });
   const series: Series[] = [];
   const refusals = new Map<ModelToTime, string>();
-  const optionsOf = ({ threads, runtime }: ModelToTime) => runOptionsOf(threads, context.agent.description, runtime);
-  for (const alike of groupedBy(models, (model) => JSON.stringify(optionsOf(model))).values()) {
-    const { plan, ...of } = await seriesOf(alike, settings, context, optionsOf(alike[0]));
+  const buildOptions = ({ threads, runtime }: ModelToTime) =>
+    buildRunOptions(threads, context.agent.description, runtime);
+  for (const alike of groupedBy(models, (model) => JSON.stringify(buildOptions(model))).values()) {
+    const { plan, ...of } = await seriesOf(alike, settings, context, buildOptions(alike[0]));
     const missing = plan.missing.filter((task) => {
       const askedFor = [...of.tasks].filter(([, asked]) => taskKey(asked.request) === taskKey(task.request));
       const problems = askedFor.map(([model]) => [model, problemWithMemory(model, settings, context.agent)] as const);
@@ -186,7 +187,7 @@ export async function timeModels(
       const { host } = context.agent.description;
       const whole = { name, manifest, batchSize: model.batch, dimensions, host, measurement };
       await keepWholeModel(context.store, whole, { traceUrlTemplate: settings.traceUrlTemplate });
-      await keepEstimates(context.store, measurement.system, [estimateOf(model, dimensions, measurement)]);
+      await keepEstimates(context.store, measurement.system, [buildEstimate(model, dimensions, measurement)]);
     }
   }
   return models.map((model): TimedModel => {

@@ -28,7 +28,7 @@ import {
   type OutputOptions,
   prepareOutputs,
   requireWritable,
-  runOptionsOf,
+  buildRunOptions,
   runsOn,
   parseRuntime,
   type RuntimeAxes,
@@ -77,7 +77,7 @@ function boundOption(text: string): string {
   throw new InvalidArgumentError(`expected a latency and a percentile, as in ${BOUND_EXAMPLES}`);
 }
 
-async function settingsOf(options: LoadOptions): Promise<LoadSettings> {
+async function parseSettings(options: LoadOptions): Promise<LoadSettings> {
   const { predict = false, validate = false } = options;
   const settings = settingsSchema.parse({
     scenario: options.scenario,
@@ -102,7 +102,7 @@ async function settingsOf(options: LoadOptions): Promise<LoadSettings> {
   return settings;
 }
 
-async function agentOf({ agent, agents, framework }: LoadOptions, host: CommandHost): Promise<BenchmarkAgent> {
+async function connectAgents({ agent, agents, framework }: LoadOptions, host: CommandHost): Promise<BenchmarkAgent> {
   if (agents === undefined) return host.connect(agent, framework);
   if (agent !== undefined) throw new PlatformError('usage', '--agent and --agents exclude each other');
   const all: BenchmarkAgent[] = [];
@@ -110,7 +110,7 @@ async function agentOf({ agent, agents, framework }: LoadOptions, host: CommandH
   const [first, ...others] = all;
   if (first === undefined) throw new PlatformError('usage', '--agents needs an address');
   const fingerprintOf = ({ description }: BenchmarkAgent): string => {
-    return identifySystem(description, runOptionsOf(1, description)).fingerprint;
+    return identifySystem(description, buildRunOptions(1, description)).fingerprint;
   };
   const other = others.findIndex((one) => fingerprintOf(one) !== fingerprintOf(first));
   if (other >= 0) {
@@ -122,7 +122,7 @@ async function agentOf({ agent, agents, framework }: LoadOptions, host: CommandH
 
 const DEPLOYMENT = /^(oip|predict):\/\/([^/]+)\/([^:/]+)(?::([^:/]+))?$/;
 
-async function deploymentOf(options: LoadOptions, host: CommandHost): Promise<DeploymentAddress | undefined> {
+async function connectDeployment(options: LoadOptions, host: CommandHost): Promise<DeploymentAddress | undefined> {
   if (options.deployment === undefined) return undefined;
   const [, kind, hosts = '', name = '', version = ''] = DEPLOYMENT.exec(options.deployment) ?? [];
   const addresses = hosts.split(',');
@@ -140,15 +140,15 @@ function deploymentOption(text: string): string {
 }
 
 async function load(references: readonly string[], options: LoadOptions, host: CommandHost): Promise<void> {
-  const settings = await settingsOf(options);
+  const settings = await parseSettings(options);
   const generations = options.generation === undefined ? [] : await readGenerations(options.generation);
   if (references.length + generations.length === 0) {
     throw new PlatformError('usage', 'name a model, or a report with generated texts (--generation FILE)');
   }
   const outputs = await prepareOutputs(options);
   if (options.samples !== undefined) await requireWritable(options.samples);
-  const agent = await agentOf(options, host);
-  const deployment = await deploymentOf(options, host);
+  const agent = await connectAgents(options, host);
+  const deployment = await connectDeployment(options, host);
   const threads = options.threads ?? COMMAND_DEFAULTS.threads;
   const runtime = parseRuntime(options);
   const { quiet } = outputs;
@@ -163,7 +163,7 @@ async function load(references: readonly string[], options: LoadOptions, host: C
   const store = await host.openStore(options.store);
   const progress = host.progress(quiet);
   setSpanModels({ models, batchSizes: settings.batches });
-  setSpanFramework(identifySystem(agent.description, runOptionsOf(threads, agent.description, runtime)));
+  setSpanFramework(identifySystem(agent.description, buildRunOptions(threads, agent.description, runtime)));
   noteTrace(progress);
   const samples = new Samples();
   const run = {

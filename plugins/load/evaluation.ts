@@ -14,7 +14,7 @@ import { settingsSchema } from './settings.js';
 const evaluationSettings = z.strictObject({ ...settingsSchema.shape, ...runtimeSettings });
 
 /** Percentiles of a row, or why there are none. */
-function estimateOf({ model, measured, predicted }: LoadRow): EvaluationEvent {
+function buildEstimate({ model, measured, predicted }: LoadRow): EvaluationEvent {
   const figures = measured ?? predicted?.value ?? null;
   const reason = measured?.invalid ?? measured?.reason ?? predicted?.reason ?? 'too few queries show it';
   const percentiles = ([50, 90, 99] as const).map((percentage) => {
@@ -45,7 +45,7 @@ export const loadEvaluation: Evaluation<z.infer<typeof evaluationSettings>> = {
       ...result,
       unusable: [...result.unusable, ...unusable.map(({ name, reason }) => ({ model: name, reason }))],
     };
-    for (const row of result.rows) yield estimateOf(row);
+    for (const row of result.rows) yield buildEstimate(row);
     yield { kind: 'done', result: all, partial: partial || unusable.length > 0 };
   },
 };

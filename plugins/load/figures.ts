@@ -8,20 +8,21 @@ import {
   studentWidth,
   type TargetEnd,
   type TrialSummary,
+  withSnakeKeys,
 } from '../../src/plugin-api.js';
 import type { Figures, LoadResult, MeasuredLoad } from './load-result.js';
 
-function percentilesOf({ percentilesMs }: TrialSummary) {
+function namePercentiles({ percentilesMs }: Pick<TrialSummary, 'percentilesMs'>) {
   const [p50 = null, p90 = null, p95 = null, p99 = null, p999 = null] = percentilesMs;
   return { p50_ms: p50, p90_ms: p90, p95_ms: p95, p99_ms: p99, p999_ms: p999 };
 }
 
-export function figuresOf(summary: TrialSummary): Figures {
-  return { ...percentilesOf(summary), samples_per_second: summary.samplesPerSecond, holds: summary.holds };
+export function selectFigures(summary: TrialSummary): Figures {
+  return { ...namePercentiles(summary), samples_per_second: summary.samplesPerSecond, holds: summary.holds };
 }
 
 /** Share of the processors' time that other machines took; null where no machine says. */
-export function stealShareOf(ends: readonly TargetEnd[]): number | null {
+export function computeStealShare(ends: readonly TargetEnd[]): number | null {
   const shares = ends.flatMap(({ conditions }) => {
     if (conditions?.stealMs === undefined) return [];
     return [conditions.stealMs / Math.max(1, conditions.wallMs * conditions.cores)];
@@ -29,36 +30,20 @@ export function stealShareOf(ends: readonly TargetEnd[]): number | null {
   return shares.length === 0 ? null : Math.max(...shares);
 }
 
-export function measuredOf(trial: RanTrial, summary: TrialSummary): MeasuredLoad {
+export function buildMeasured(trial: RanTrial, summary: TrialSummary): MeasuredLoad {
   const { end, planned, longestQueue } = trial;
-  const upper = (share: (typeof PERCENTILES)[number]) => summary.upperMs[PERCENTILES.indexOf(share)] ?? null;
+  const { percentilesMs, upperMs, ...figures } = summary;
+  const upper = (share: (typeof PERCENTILES)[number]) => upperMs[PERCENTILES.indexOf(share)] ?? null;
   return {
-    queries: summary.queries,
-    planned,
-    failed: summary.failed,
-    achieved_per_second: summary.achievedPerSecond,
-    samples_per_second: summary.samplesPerSecond,
-    mean_batch: summary.meanBatch,
-    utilization: summary.utilization,
-    wait_mean_ms: summary.waitMeanMs,
-    service_mean_ms: summary.serviceMeanMs,
-    service_variation: summary.serviceVariation,
-    latency_mean_ms: summary.latencyMeanMs,
+    ...withSnakeKeys({ ...figures, planned, longestQueue }),
     // A result that is not valid gives no headline.
-    ...percentilesOf(summary.invalid === null ? summary : { ...summary, percentilesMs: [] }),
+    ...namePercentiles({ percentilesMs: summary.invalid === null ? percentilesMs : [] }),
     upper_p50_ms: upper(0.5),
     upper_p90_ms: upper(0.9),
     upper_p99_ms: upper(0.99),
-    largest_ms: summary.largestMs,
-    over_share: summary.overShare,
-    longest_queue: longestQueue,
-    lateness_p99_ms: summary.latenessP99Ms,
-    little_error: summary.littleError,
     steal_share: null,
-    holds: summary.holds,
     ended: end.kind,
     reason: 'reason' in end ? end.reason : null,
-    invalid: summary.invalid,
   };
 }
 
@@ -85,7 +70,7 @@ function lineInterval(
 type Ends = Partial<Record<'low' | 'high', readonly BatchTime[] | undefined>>;
 
 /** @param ends the same times at both ends of their intervals */
-export function curveOf(times: readonly BatchTime[], ends: Ends = {}): LoadResult['batches'][number]['measured'] {
+export function computeCurve(times: readonly BatchTime[], ends: Ends = {}): LoadResult['batches'][number]['measured'] {
   const curve = batchCurve(times);
   if (curve === undefined) return null;
   const perSecond = (of: readonly BatchTime[] | undefined): number | null => {

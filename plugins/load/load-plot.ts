@@ -27,7 +27,7 @@ const THROUGHPUTS: readonly Figure[] = [
   { label: 'predicted', of: ({ predicted }) => predicted?.value?.samples_per_second, isPredicted: true },
 ];
 
-function seriesOf(rows: readonly LoadRow[], figures: readonly Figure[], at: (row: LoadRow) => number) {
+function buildSeries(rows: readonly LoadRow[], figures: readonly Figure[], at: (row: LoadRow) => number) {
   const known = rows.filter((row) => figures.some(({ of }) => of(row) != null));
   const positions = [...new Set(known.map(at))].sort((a, b) => a - b);
   const models = [...new Set(known.map(({ model }) => model))];
@@ -56,18 +56,18 @@ export function loadPlot({ rows, rates, settings: { scenario, bound: text } }: L
     case 'replay': {
       const known = rows.filter((row) => row.offered_per_second !== null);
       const title = text === null ? 'Latency over the rate' : `Latency over the rate, with the bound ${text}`;
-      const lines = seriesOf(known, latencies(bound), (row) => row.offered_per_second ?? 0);
+      const lines = buildSeries(known, latencies(bound), (row) => row.offered_per_second ?? 0);
       const withBound = bound === undefined ? {} : { reference: bound.ms };
       return linePlot({ title, xTitle: 'queries per second', yTitle: 'ms', isConnected, ...withBound, ...lines });
     }
     case 'batch':
     case 'single': {
-      const lines = seriesOf(rows, THROUGHPUTS, ({ samples: [batch = 1] }) => batch);
+      const lines = buildSeries(rows, THROUGHPUTS, ({ samples: [batch = 1] }) => batch);
       const title = 'Throughput over the batch';
       return linePlot({ title, xTitle: 'batch', yTitle: samplesPerSecond, isConnected, ...lines });
     }
     case 'clients': {
-      const lines = seriesOf(rows, THROUGHPUTS, ({ clients }) => clients ?? 0);
+      const lines = buildSeries(rows, THROUGHPUTS, ({ clients }) => clients ?? 0);
       const title = 'Throughput over the clients';
       return linePlot({ title, xTitle: 'clients', yTitle: samplesPerSecond, isConnected, ...lines });
     }

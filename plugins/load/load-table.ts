@@ -121,7 +121,7 @@ export function columnsFor({ rows, settings }: LoadResult, { wide }: ShowOptions
   ];
 }
 
-function reasonsOf({ rows, unusable }: LoadResult): readonly string[] {
+function listReasons({ rows, unusable }: LoadResult): readonly string[] {
   const ofRows = rows.flatMap(({ model, offered_per_second: offered, measured: row, predicted: guess }) => {
     const place = offered === null ? model : `${model}, ${text(offered)}/s`;
     const ended =
@@ -157,7 +157,7 @@ function deploymentLines({ rows, settings: { deployment } }: LoadResult): readon
   ];
 }
 
-export function notesOf(result: LoadResult): readonly string[] {
+export function listNotes(result: LoadResult): readonly string[] {
   const { system, agents, settings, warnings } = result;
   const machines = agents === 1 ? '' : `; ${counted(agents, 'agent')}, queries by ${settings.dispatch}`;
   return [
@@ -166,7 +166,7 @@ export function notesOf(result: LoadResult): readonly string[] {
     ...batchLines(result),
     ...generationLines(result),
     ...validationLines(result),
-    ...reasonsOf(result),
+    ...listReasons(result),
     ...overheadLines(result),
     ...deploymentLines(result),
     `${stackText(system)}${machines}; seed ${settings.seed}`,
@@ -174,7 +174,7 @@ export function notesOf(result: LoadResult): readonly string[] {
   ].map(oneLine);
 }
 
-/** What {@link recordsOf} says of T(B) = a + b B in each row of its model. */
+/** What {@link listRecords} says of T(B) = a + b B in each row of its model. */
 function lineRecords({ batches }: LoadResult, model: string): Record<string, number | null> {
   const { measured: ofRuns, predicted: ofEstimates } = batches.find((one) => one.model === model) ?? {};
   const entries = [ofRuns, ofEstimates].flatMap((curve, index) => {
@@ -184,7 +184,7 @@ function lineRecords({ batches }: LoadResult, model: string): Record<string, num
   return Object.fromEntries(entries);
 }
 
-function recordsOf(result: LoadResult): TableResult['records'] {
+function listRecords(result: LoadResult): TableResult['records'] {
   const flat = result.rows.map(({ measured: row, predicted: guess, ...of }) => ({
     ...of,
     samples: of.samples.join(' '),
@@ -212,15 +212,15 @@ export function shownLoad(result: LoadResult, options: ShowOptions): ShownResult
   return {
     result: () => ({
       document: result,
-      records: recordsOf(result),
+      records: listRecords(result),
       table: textTable(columnsFor(result, { wide: true }), result.rows),
-      notes: notesOf(result),
+      notes: listNotes(result),
     }),
     page: () => loadPage(result, textTable(columnsFor(result, { wide: true }), result.rows)),
     text: ({ color, width = Infinity }) => {
       const { bold } = createColors(color);
       const table = fittingTable(columnsFor(result, options), result.rows, { width, dispensable: DISPENSABLE, bold });
-      const notes = notesOf(result).map((line) => wrap(line, width, '  '));
+      const notes = listNotes(result).map((line) => wrap(line, width, '  '));
       const shown = result.rows.length === 0 ? [] : [table.text, ...leftOutLines(table, width)];
       return [...shown, ...notes, ''].join('\n');
     },

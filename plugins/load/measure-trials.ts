@@ -13,12 +13,12 @@ import {
   type TargetEnd,
 } from '../../src/plugin-api.js';
 import type { Generation } from './generation.js';
-import { measuredOf, stealShareOf } from './figures.js';
+import { buildMeasured, computeStealShare } from './figures.js';
 import type { LoadRow } from './load-result.js';
 import { keepTrial } from './platform-documents.js';
 import { type DeploymentAddress, modelsBySize, type Place, whileServing } from './serve.js';
 import type { LoadSettings } from './settings.js';
-import { offeredOf, type TrialPlan } from './trials.js';
+import { computeOfferedRate, type TrialPlan } from './trials.js';
 
 export type OnSample = (row: Pick<LoadRow, 'model' | 'offered_per_second' | 'seed'>, record: QueryRecord) => void;
 
@@ -43,7 +43,14 @@ export interface Run extends LoadRun {
 
 export function rowOf({ name }: LoadedModel, plan: TrialPlan): Omit<LoadRow, 'measured' | 'predicted'> {
   const { samples, limit, clients, seed } = plan;
-  return { model: name, samples: [...samples], batch_limit: limit, clients, offered_per_second: offeredOf(plan), seed };
+  return {
+    model: name,
+    samples: [...samples],
+    batch_limit: limit,
+    clients,
+    offered_per_second: computeOfferedRate(plan),
+    seed,
+  };
 }
 
 export async function measure(
@@ -57,7 +64,7 @@ export async function measure(
   for (const record of trial.records) onSample?.(row, record);
   const isOpen = plan.options.plan.kind === 'open';
   const summary = summaryOf(trial.records, trial, { bound, servers: agents, isOpen });
-  const measured = measuredOf(trial, summary);
+  const measured = buildMeasured(trial, summary);
   const { p50_ms: p50, p99_ms: p99 } = measured;
   const figures = [p50, p99].map((ms) => (ms === null ? '?' : `${Number(ms.toPrecision(4))} ms`));
   const offered = row.offered_per_second === null ? '' : `, ${Number(row.offered_per_second.toPrecision(4))}/s`;
@@ -110,7 +117,7 @@ export async function measureAll(
 }
 
 export function withSteal(tried: readonly Tried[], ends: readonly TargetEnd[]): readonly Tried[] {
-  const steal = stealShareOf(ends);
+  const steal = computeStealShare(ends);
   return tried.map(({ plan, row }) => {
     return { plan, row: { ...row, measured: row.measured && { ...row.measured, steal_share: steal } } };
   });
@@ -119,7 +126,7 @@ export function withSteal(tried: readonly Tried[], ends: readonly TargetEnd[]): 
 /** Runs that show the service time before a search. */
 const SERVICE_QUERIES = 20;
 
-export async function serviceOf(loaded: LoadedModel, generator: LoadGenerator, run: Run): Promise<number> {
+export async function measureServiceMs(loaded: LoadedModel, generator: LoadGenerator, run: Run): Promise<number> {
   const [samples = 1] = run.settings.batches;
   const plan = { kind: 'closed', clients: 1, thinkMs: [0], samples, queries: SERVICE_QUERIES, leastMs: 0 } as const;
   const trial = await generator.trial({ plan, dispatch: 'turns', seed: 1, limit: samples });

@@ -8,11 +8,18 @@ import {
 } from '../../src/plugin-api.js';
 import type { Overhead } from './load-result.js';
 import type { Run } from './measure-trials.js';
-import { type EstimatedTimes, NO_COSTS, type Predicting, storedEstimates } from './predict.js';
-import { benchmarkOf } from './serve.js';
+import {
+  addError,
+  type EstimatedTimes,
+  NO_COSTS,
+  type Predicting,
+  STAND_IN_ERROR,
+  storedEstimates,
+} from './predict.js';
+import { buildBenchmark } from './serve.js';
 import { samplesAsked } from './settings.js';
 import { type Observation, observe, Slowness, standInFor } from './stand-in.js';
-import { storedRunTimes, variationOf } from './stored-runs.js';
+import { storedRunTimes, computeVariation } from './stored-runs.js';
 
 /** Pauses in ms that a document shows. */
 const SHOWN_PAUSES = [0, 2, 8, 32] as const;
@@ -48,7 +55,7 @@ export class ModelPredictor {
     const mean = (of: (one: Observation) => number): number => sumOf(this.#seen.map(of)) / this.#seen.length;
     const pauses = SHOWN_PAUSES.map((pause) => {
       const all = slowness.after(pause);
-      return { pause_ms: pause, slowdown: sumOf(all) / all.length, variation: variationOf(all) };
+      return { pause_ms: pause, slowdown: sumOf(all) / all.length, variation: computeVariation(all) };
     });
     return [
       {
@@ -66,10 +73,10 @@ export class ModelPredictor {
   #from(observations: readonly (Observation | undefined)[]): Predicting {
     const { times, runTimes, run } = this;
     const known = observations.flatMap((one) => one ?? []);
-    const common = { times, agents: run.agents, waitMs: run.settings.max_wait_ms };
-    const [first] = known;
-    if (first === undefined) return { ...common, costs: NO_COSTS, runTimes };
-    return { ...common, costs: known.at(-1) ?? first, slowness: new Slowness(known) };
+    const common = { agents: run.agents, waitMs: run.settings.max_wait_ms };
+    const newest = known.at(-1);
+    if (newest === undefined) return { ...common, times, costs: NO_COSTS, runTimes };
+    return { ...common, times: addError(times, STAND_IN_ERROR), costs: newest, slowness: new Slowness(known) };
   }
 
   /** undefined where another server answers, of whose machine nothing is known, and after an interruption. */
@@ -107,7 +114,7 @@ export async function predictorOf(
     return times;
   }
   const [samples = 1] = samplesAsked(settings);
-  const { signature, inputs } = await benchmarkOf(withBatch(loaded, loadedBatch, samples), place.agent);
+  const { signature, inputs } = await buildBenchmark(withBatch(loaded, loadedBatch, samples), place.agent);
   const runTimes = await storedRunTimes(signature, system, context.store);
   return new ModelPredictor(loaded, times, runTimes, inputBytes(inputs, 'weight'), run);
 }

@@ -20,7 +20,7 @@ export interface TrialDocuments {
 }
 
 /** Queries of one batch share a run. */
-function runsOf(records: readonly QueryRecord[]): readonly number[] {
+function listRuns(records: readonly QueryRecord[]): readonly number[] {
   const runs = new Map<string, number>();
   for (const { startedMs, finishedMs, server } of records) {
     if (startedMs !== null) runs.set(`${server} ${startedMs}`, finishedMs - startedMs);
@@ -34,7 +34,7 @@ export async function keepTrial(
   records: readonly QueryRecord[],
   { store, agent, system, scenario }: TrialDocuments,
 ): Promise<void> {
-  const runs = runsOf(records);
+  const runs = listRuns(records);
   const hasResult = measured?.ended === 'complete' && measured.invalid === null;
   if (store.isReadOnly === true || !hasResult || runs.length === 0) return;
   const { achieved_per_second, p50_ms, p90_ms, p99_ms } = measured;

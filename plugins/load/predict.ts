@@ -18,9 +18,9 @@ import {
   xoshiro128pp,
 } from '../../src/plugin-api.js';
 import type { Figures, PredictedLoad, SearchedRate } from './load-result.js';
-import { figuresOf } from './figures.js';
+import { selectFigures } from './figures.js';
 import type { Observation, Slowness } from './stand-in.js';
-import { offeredOf, type TrialPlan } from './trials.js';
+import { computeOfferedRate, type TrialPlan } from './trials.js';
 
 export interface EstimatedTimes {
   readonly low: readonly BatchTime[] | undefined;
@@ -120,6 +120,19 @@ function timesAt({ low, value, high }: EstimatedTimes, place: number): readonly 
   return value.map(({ batch, ms }, index) => ({ batch, ms: ms + share * ((end[index]?.ms ?? ms) - ms) }));
 }
 
+/** A stand-in slows down by this much more or less than its model, in 95 % of cases (docs/load.md). */
+export const STAND_IN_ERROR = 0.08;
+
+/** The times with an interval that has a further error, independent of the estimate's, in quadrature. */
+export function addError({ low, value, high }: EstimatedTimes, share: number): EstimatedTimes {
+  const widened = (ends: readonly BatchTime[], sign: -1 | 1): readonly BatchTime[] =>
+    value.map(({ batch, ms }, index) => ({
+      batch,
+      ms: Math.max(0, ms + sign * Math.hypot((ends[index]?.ms ?? ms) - ms, share * ms)),
+    }));
+  return { low: low && widened(low, -1), value, high: high && widened(high, 1) };
+}
+
 /** Times of one server's runs, with the pauses between them. */
 class Server implements ServiceTimes {
   readonly handoverMs: number;
@@ -157,15 +170,15 @@ function simulated(plan: TrialPlan, predicting: Predicting, { place, seed }: Dra
   const isOpen = plan.options.plan.kind === 'open';
   const summary = summaryOf(trial.records, trial, { bound, servers: agents, isOpen });
   const [estimatedMs, ranMs] = [sumOf(servers.map((one) => one.estimatedMs)), sumOf(servers.map((one) => one.ranMs))];
-  return { figures: figuresOf(summary), slowdown: ranMs / estimatedMs, variation: summary.serviceVariation };
+  return { figures: selectFigures(summary), slowdown: ranMs / estimatedMs, variation: summary.serviceVariation };
 }
 
-function utilizationOf(
+function computeUtilization(
   plan: TrialPlan,
   times: readonly BatchTime[],
   { costs, slowness, agents }: Predicting,
 ): number | null {
-  const offered = offeredOf(plan);
+  const offered = computeOfferedRate(plan);
   if (offered === null) return null;
   const samples = Math.max(...plan.samples);
   const queries = Math.max(1, Math.floor(plan.limit / samples));
@@ -233,11 +246,11 @@ function figuresAt(all: readonly Figures[], share: number): Figures {
  */
 export function predictTrial(plan: TrialPlan, predicting: Predicting): PredictedLoad {
   const { times, slowness, runTimes } = predicting;
-  const rho = utilizationOf(plan, times.value, predicting);
-  const worst = utilizationOf(plan, times.high ?? times.value, predicting);
+  const rho = computeUtilization(plan, times.value, predicting);
+  const worst = computeUtilization(plan, times.high ?? times.value, predicting);
   // Everything at one time fills the queue on purpose.
   if (worst !== null && worst >= 1) {
-    const safe = Number(((offeredOf(plan) ?? 0) / worst).toPrecision(3));
+    const safe = Number(((computeOfferedRate(plan) ?? 0) / worst).toPrecision(3));
     const reason = `the model may be slower than the queries come (utilization ${worst.toPrecision(3)}), and no queue lasts then; rates below ${safe}/s are safe`;
     return { ...NOTHING, utilization: rho, reason };
   }

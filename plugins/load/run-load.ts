@@ -11,11 +11,11 @@ import {
   PlatformError,
   buildProvenance,
   type RunOptions,
-  runOptionsOf,
+  buildRunOptions,
   toSystemDocument,
 } from '../../src/plugin-api.js';
 import { predictGeneration } from './generation.js';
-import { curveOf } from './figures.js';
+import { computeCurve } from './figures.js';
 import {
   type GenerationRow,
   isPartial,
@@ -31,7 +31,7 @@ import {
   measureAll,
   rowOf,
   type Run,
-  serviceOf,
+  measureServiceMs,
   type Tried,
   withSteal,
 } from './measure-trials.js';
@@ -39,7 +39,7 @@ import { ModelPredictor, predictorOf } from './model-predictor.js';
 import { modelsBySize, type Place, whileServing } from './serve.js';
 import { type Likeness, observe, Slowness, standInFor } from './stand-in.js';
 import { checkSettings, limitOf, runSizes, samplesAsked } from './settings.js';
-import { serverTrial, type TrialPlan, trialsOf } from './trials.js';
+import { serverTrial, type TrialPlan, planTrials } from './trials.js';
 
 /** A model that fails is a result; an interruption keeps the finished trials. @throws PlatformError */
 export async function runLoad(
@@ -50,7 +50,7 @@ export async function runLoad(
   const { settings, threads, runtime } = load;
   checkSettings(settings);
   const { agent, signal, onEvent } = context;
-  const runOptions: RunOptions = runOptionsOf(threads, agent.description, runtime);
+  const runOptions: RunOptions = buildRunOptions(threads, agent.description, runtime);
   const system = identifySystem(agent.description, runOptions);
   const warnings: string[] = [];
   if (settings.measure && threads >= system.cores) {
@@ -74,7 +74,7 @@ export async function runLoad(
   for (const loaded of models) {
     if (signal.aborted) break;
     try {
-      parts.push(await loadOf(loaded, run));
+      parts.push(await putUnderLoad(loaded, run));
     } catch (error) {
       if (signal.aborted) break;
       if (!(error instanceof PlatformError) || !['model', 'unsupported'].includes(error.code)) throw error;
@@ -115,7 +115,7 @@ export async function runLoad(
     batches: parts.flatMap(({ batches }) => batches ?? []),
     generations,
     unusable,
-    warnings: [...warnings, ...parts.flatMap(({ rows }) => rows.flatMap(warningsOf))],
+    warnings: [...warnings, ...parts.flatMap(({ rows }) => rows.flatMap(listWarnings))],
   };
   return { result, partial: signal.aborted || isPartial(result) };
 }
@@ -135,7 +135,7 @@ const LITTLE_LIMIT = 0.02;
 /** With fewer queries, the edges of a run weigh more than this limit. */
 const LITTLE_QUERIES = 1000;
 
-function warningsOf({ model, measured }: LoadRow): readonly string[] {
+function listWarnings({ model, measured }: LoadRow): readonly string[] {
   if (measured === null) return [];
   const { steal_share: steal, little_error: little, queries, ended } = measured;
   const isOff = little !== null && Math.abs(little) > LITTLE_LIMIT && queries >= LITTLE_QUERIES && ended === 'complete';
@@ -151,7 +151,7 @@ function warningsOf({ model, measured }: LoadRow): readonly string[] {
   ];
 }
 
-async function loadOf(loaded: LoadedModel, run: Run): Promise<ModelLoad> {
+async function putUnderLoad(loaded: LoadedModel, run: Run): Promise<ModelLoad> {
   const { settings, bound } = run;
   const samples = samplesAsked(settings);
   const isBatch = settings.scenario === 'batch';
@@ -159,8 +159,8 @@ async function loadOf(loaded: LoadedModel, run: Run): Promise<ModelLoad> {
   const source = await predictorOf(loaded, sizes, run);
   const predictor = source instanceof ModelPredictor ? source : undefined;
   const isSearch = settings.scenario === 'server' && settings.rates === undefined;
-  if (isSearch && bound !== undefined) return searchOf(loaded, bound, run, source);
-  const plans = trialsOf(settings, bound);
+  if (isSearch && bound !== undefined) return searchRates(loaded, bound, run, source);
+  const plans = planTrials(settings, bound);
   const rows: LoadRow[] = [];
   if (!settings.measure) {
     const predicting = await predictor?.predicting();
@@ -185,8 +185,8 @@ async function loadOf(loaded: LoadedModel, run: Run): Promise<ModelLoad> {
       : [{ batch, ms: measured.service_mean_ms }];
   });
   const curves = predictor && estimatedCurves(predictor.times, sizes);
-  const predicted = curves === undefined ? null : curveOf(curves.value, curves);
-  return { rows, overhead, batches: { model: loaded.name, measured: curveOf(times), predicted } };
+  const predicted = curves === undefined ? null : computeCurve(curves.value, curves);
+  return { rows, overhead, batches: { model: loaded.name, measured: computeCurve(times), predicted } };
 }
 
 type Source = Awaited<ReturnType<typeof predictorOf>>;
@@ -203,7 +203,7 @@ async function byTurns<T>(
   return predictor === undefined ? [await measure(), undefined] : predictor.around(measure);
 }
 
-async function searchOf(loaded: LoadedModel, bound: Bound, run: Run, source: Source): Promise<ModelLoad> {
+async function searchRates(loaded: LoadedModel, bound: Bound, run: Run, source: Source): Promise<ModelLoad> {
   const { settings, place, agents, loadedBatch, tell } = run;
   const trialAt = (perSecond: number, seed: number): TrialPlan => serverTrial(settings, perSecond, seed, bound);
   const rows: LoadRow[] = [];
@@ -216,7 +216,7 @@ async function searchOf(loaded: LoadedModel, bound: Bound, run: Run, source: Sou
     const asked = { samples: [samples], limit, waitMs: settings.max_wait_ms };
     const models = await modelsBySize(loaded, loadedBatch, asked, place);
     const searching = async (generator: LoadGenerator) => {
-      const serviceMs = await serviceOf(loaded, generator, run);
+      const serviceMs = await measureServiceMs(loaded, generator, run);
       if (serviceMs >= bound.ms) {
         const [time, most] = [serviceMs, bound.ms].map((ms) => `${Number(ms.toPrecision(3))} ms`);
         throw new PlatformError(

@@ -46,7 +46,7 @@ export interface Served {
   readonly waitMs: number;
 }
 
-export async function benchmarkOf({ model, weights }: LoadedModel, agent: BenchmarkAgent): Promise<Benchmark> {
+export async function buildBenchmark({ model, weights }: LoadedModel, agent: BenchmarkAgent): Promise<Benchmark> {
   const filled = weightlessBenchmark(model);
   return (await withOwnWeights(filled, weights, agent)) ?? filled;
 }
@@ -64,7 +64,7 @@ export async function modelsBySize(
     throw new PlatformError('usage', `${problem}; choose a smaller --batch-limit`);
   }
   const models = new Map<number, Benchmark>();
-  for (const size of sizes) models.set(size, await benchmarkOf(withBatch(loaded, bound, size), agent));
+  for (const size of sizes) models.set(size, await buildBenchmark(withBatch(loaded, bound, size), agent));
   return models;
 }
 

@@ -21,7 +21,7 @@ export async function storedRunTimes(
 }
 
 /** Standard deviation over mean. */
-export function variationOf(values: readonly number[]): number {
+export function computeVariation(values: readonly number[]): number {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const square = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
   return Math.sqrt(square) / mean;

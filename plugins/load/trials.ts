@@ -17,7 +17,7 @@ export interface TrialPlan {
 }
 
 /** null for closed loops, and for queries of one moment. */
-export function offeredOf({ options: { plan } }: TrialPlan): number | null {
+export function computeOfferedRate({ options: { plan } }: TrialPlan): number | null {
   if (plan.kind === 'closed') return null;
   const offered = offeredRate(plan.arrivals);
   return Number.isFinite(offered) ? offered : null;
@@ -62,7 +62,7 @@ function planned(
   return { samples, limit, clients, seed, options: { plan, bound, dispatch, seed, limit } };
 }
 
-export function trialsOf(settings: LoadSettings, bound: Bound | undefined): readonly TrialPlan[] {
+export function planTrials(settings: LoadSettings, bound: Bound | undefined): readonly TrialPlan[] {
   const { scenario, rates = [], batches, seed, dispatch, think_ms: thinkMs, least_ms: leastMs } = settings;
   const usual = { bound, dispatch };
   switch (scenario) {

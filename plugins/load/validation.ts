@@ -19,7 +19,7 @@ function compared(rows: readonly LoadRow[], figure: Figure): readonly Compared[]
   });
 }
 
-function lineOf(name: string, all: readonly Compared[]): readonly string[] {
+function formatLine(name: string, all: readonly Compared[]): readonly string[] {
   if (all.length === 0) return [];
   const errors = all.map(({ measured, value }) => Math.abs(value / measured - 1) * 100);
   const mean = errors.reduce((sum, error) => sum + error, 0) / errors.length;
@@ -43,9 +43,9 @@ export function validationLines({ rows, rates, settings: { scenario } }: LoadRes
     });
   });
   return [
-    ...(isOpen ? [] : lineOf('throughput', compared(shown, 'samples_per_second'))),
-    ...lineOf('p50', compared(shown, 'p50_ms')),
-    ...lineOf('p99', compared(shown, 'p99_ms')),
-    ...lineOf('largest rate', ofRates),
+    ...(isOpen ? [] : formatLine('throughput', compared(shown, 'samples_per_second'))),
+    ...formatLine('p50', compared(shown, 'p50_ms')),
+    ...formatLine('p99', compared(shown, 'p99_ms')),
+    ...formatLine('largest rate', ofRates),
   ];
 }

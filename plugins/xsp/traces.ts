@@ -1,15 +1,15 @@
 import {
   type AnalysisTable,
-  byteLengthOf,
+  computeByteLength,
   elementCount,
   isElementType,
   layersOfTrace,
-  operationsOf,
+  countOperations,
   ownValue,
   type Peaks,
   PlatformError,
   type ReadableStore,
-  ridgeOf,
+  computeRidge,
   type StoredLayer,
   type StoredModel,
   storedPeaks,
@@ -80,14 +80,14 @@ type Tensors = StoredLayer['inputs'];
 function bytesOf(tensors: Tensors): number | null {
   return sumOrNull(
     (tensors ?? [{ dims: [] }]).map(({ elementType = '', dims }) =>
-      isElementType(elementType) ? byteLengthOf(elementType, elementCount(dims)) : null,
+      isElementType(elementType) ? computeByteLength(elementType, elementCount(dims)) : null,
     ),
   );
 }
 
 function flopsOf({ operator, inputs, outputs, attributes = {} }: StoredLayer): number | null {
   const value = (name: string): unknown => ownValue(attributes, name);
-  const found = operationsOf({
+  const found = countOperations({
     operator,
     inputs: (inputs ?? []).map(({ dims }) => dims),
     outputs: (outputs ?? []).map(({ dims }) => dims),
@@ -178,10 +178,10 @@ export async function tracesFor(settings: XspSettings, store: ReadableStore): Pr
   const traces: Trace[] = [];
   for (const stored of newest.values()) {
     const peaks = await peaksFor(stored, settings, store);
-    const ridge = ridgeOf(peaks);
+    const ridge = computeRidge(peaks);
     const layers = [...(await layersOfTrace(store, stored.trace))].sort(comparePlaces);
     const kernels = layers.map((layer) => kernelOf(layer, ridge));
-    const meanOf = (times: readonly number[]): number | undefined =>
+    const computeMean = (times: readonly number[]): number | undefined =>
       times.length === 0 ? undefined : trimmedMean(times);
     traces.push({
       stored,
@@ -189,8 +189,8 @@ export async function tracesFor(settings: XspSettings, store: ReadableStore): Pr
       peaks,
       ridge,
       kernels,
-      modelMs: meanOf(stored.wholeMs),
-      tracedMs: meanOf(stored.tracedWholeMs),
+      modelMs: computeMean(stored.wholeMs),
+      tracedMs: computeMean(stored.tracedWholeMs),
       kernelsMs: sumOf(kernels.map(({ ms }) => ms)),
     });
   }

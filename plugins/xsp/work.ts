@@ -24,7 +24,7 @@ function yesNo(value: boolean | null): string | null {
 
 type Work = Pick<Kernel, 'flops' | 'readBytes' | 'writeBytes' | 'intensity' | 'gflops' | 'occupancyPercent'>;
 
-export function togetherOf(kernels: readonly Kernel[], ms = sumOf(kernels.map((one) => one.ms))): Work {
+export function sumWork(kernels: readonly Kernel[], ms = sumOf(kernels.map((one) => one.ms))): Work {
   const [flops = null, readBytes = null, writeBytes = null] = (['flops', 'readBytes', 'writeBytes'] as const).map(
     (key) => sumOrNull(kernels.map((one) => one[key])),
   );
@@ -40,8 +40,8 @@ export function togetherOf(kernels: readonly Kernel[], ms = sumOf(kernels.map((o
   };
 }
 
-export function workOf(kernels: readonly Kernel[], { ridge }: Pick<Trace, 'ridge'>, ms?: number): Row {
-  const { flops, readBytes, writeBytes, intensity, gflops, occupancyPercent } = togetherOf(kernels, ms);
+export function computeWork(kernels: readonly Kernel[], { ridge }: Pick<Trace, 'ridge'>, ms?: number): Row {
+  const { flops, readBytes, writeBytes, intensity, gflops, occupancyPercent } = sumWork(kernels, ms);
   return {
     flops,
     dram_read_bytes: readBytes,
@@ -53,7 +53,7 @@ export function workOf(kernels: readonly Kernel[], { ridge }: Pick<Trace, 'ridge
   };
 }
 
-export function intensityOf({ intensity, gflops, memoryBound }: Kernel): Row {
+export function selectIntensity({ intensity, gflops, memoryBound }: Kernel): Row {
   return { arithmetic_intensity: intensity, arithmetic_throughput: gflops, memory_bound: yesNo(memoryBound) };
 }
 
@@ -69,7 +69,7 @@ export const ROOF = [
 const OVER = 1.05;
 
 /** A kernel under the roof of its machine. Kernels of int8 have the peak of int8. */
-export function roofOf(
+export function computeRoof(
   { intensity, gflops, layer }: Pick<Kernel, 'intensity' | 'gflops' | 'layer'>,
   { peaks }: Pick<Trace, 'peaks'>,
 ): Row {

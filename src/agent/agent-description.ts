@@ -24,10 +24,7 @@ const line = z
 /** Most entries of a list. A processor has some tens of features. */
 const MAX_ENTRIES = 100;
 
-/**
- * Everything that an agent says about itself. It is fetched once for each connection. The platform computes the
- * fingerprints of systems from it; see identifySystem.
- */
+/** What an agent says about itself, once for each connection. Fingerprints of systems come from it: identifySystem. */
 export const agentDescriptionSchema = systemFactsSchema
   .extend({
     processor: line,
@@ -40,7 +37,6 @@ export const agentDescriptionSchema = systemFactsSchema
     host: line,
     /** Execution providers, the default first; empty: the processor alone. */
     providers: z.array(line.min(1)).max(MAX_ENTRIES),
-    /** Levels of the traces that it can make. */
     traceLevels: z.array(z.enum(TRACE_LEVELS)),
     abilities: z.array(z.enum(ABILITIES)),
     /** Absent in descriptions of earlier versions. */
@@ -50,7 +46,6 @@ export const agentDescriptionSchema = systemFactsSchema
 
 export type AgentDescription = z.infer<typeof agentDescriptionSchema>;
 
-/** The levels of an agent that traces whole models, and those of one that also traces their kernels. */
 const LEVELS_WITHOUT_KERNELS: readonly TraceLevel[] = ['APPLICATION_TRACE', 'MODEL_TRACE'];
 const LEVELS_WITH_KERNELS: readonly TraceLevel[] = [...LEVELS_WITHOUT_KERNELS, 'FRAMEWORK_TRACE'];
 
@@ -59,10 +54,7 @@ const NEWER: ReadonlySet<Ability> = new Set(['settings', 'load', 'run_once']);
 /** What an agent of version 0.1 can do. It only says whether its framework keeps a profile of kernels. */
 export function abilitiesWith(keepsProfile: boolean): Pick<AgentDescription, 'traceLevels' | 'abilities'> {
   return keepsProfile
-    ? {
-        traceLevels: [...LEVELS_WITH_KERNELS],
-        abilities: ABILITIES.filter((ability) => !NEWER.has(ability)),
-      }
+    ? { traceLevels: [...LEVELS_WITH_KERNELS], abilities: ABILITIES.filter((ability) => !NEWER.has(ability)) }
     : { traceLevels: [...LEVELS_WITHOUT_KERNELS], abilities: ['infer_types', 'optimize'] };
 }
 
@@ -73,7 +65,6 @@ export function isAbleTo({ abilities }: Pick<AgentDescription, 'abilities'>, abi
 /** Fields that may differ between two connections to an agent: memory varies by a few pages between boots. */
 const VARYING: ReadonlySet<keyof AgentDescription> = new Set(['memoryBytes', 'host', 'surroundings']);
 
-/** How an agent differs from its earlier description, in words; empty where it is the same system as before. */
 export function differencesBetween(before: AgentDescription, now: AgentDescription): readonly string[] {
   const fields = (Object.keys({ ...before, ...now }) as (keyof AgentDescription)[]).filter(
     (name) => !VARYING.has(name),

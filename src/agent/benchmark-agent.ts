@@ -48,10 +48,7 @@ export interface RequestProgress extends MeasureProgress {
 export interface OptimizedGraph {
   readonly benchmark: Benchmark;
   readonly values: ReadonlyMap<string, InferredValue>;
-  /**
-   * Wall time of the optimization, also where the result comes from a cache. If several run at a time, its share of
-   * their wall time.
-   */
+  /** Wall time, also where the result comes from a cache; of several at a time, its share. */
   readonly costMs: number;
 }
 
@@ -61,10 +58,7 @@ export interface MeasureOptions {
 }
 
 export interface ValueOptions {
-  /**
-   * Whether the content of values that steer operators is returned too. The graph is then run once, with the weights of
-   * the benchmark's file if it names one.
-   */
+  /** Also returns the content of values that steer operators: runs the graph once, with the file's weights if any. */
   readonly steeringValues?: boolean | undefined;
 }
 
@@ -94,26 +88,16 @@ export interface MachineSpread {
 }
 
 /**
- * A machine that measures, here or elsewhere. Every method throws a PlatformError: `unavailable` where the agent does
- * not answer, or is another system than before, `cancelled` after the signal, `usage` where the request is wrong in
- * itself. It is a plain object: a decorator is a copy with other methods.
+ * Every method throws a PlatformError: `unavailable` where the agent does not answer or is another system than before,
+ * `cancelled` after the signal, `usage` where the request is wrong in itself. A decorator is a copy with other methods.
  */
 export interface BenchmarkAgent {
   readonly description: AgentDescription;
 
-  /**
-   * Measures benchmarks when it is their turn, and yields each measurement as soon as it is taken. Benchmarks with a
-   * context are measured in as few sessions as possible. A benchmark that fails (unsupported operator, out of memory,
-   * crash, time limit) gives a measurement with a failure as its outcome and does not affect the others.
-   */
+  /** Yields each measurement as soon as it is taken. A benchmark that fails gives one with a failure as its outcome. */
   measure(requests: readonly MeasureRequest[], options?: MeasureOptions): AsyncIterable<MeasuredRequest>;
 
-  /**
-   * Runs a benchmark without and with the runtime's own profile, each as often as the protocol says. The agent makes
-   * the spans, down to `level`, in the trace of the caller.
-   *
-   * @throws PlatformError as {@link BenchmarkAgent.inferTypes}, and `unsupported` where the runtime keeps no profile
-   */
+  /** Makes spans, down to `level`, in the caller's trace. @throws PlatformError `unsupported` without a profile */
   trace(
     request: Omit<MeasureRequest, 'occasion' | 'context'>,
     level: TraceLevel,
@@ -135,38 +119,20 @@ export interface BenchmarkAgent {
     options?: ValueOptions,
   ): Promise<OptimizedGraph>;
 
-  /**
-   * Runs a benchmark once and describes what it computes, by the names of values. Values that are no tensors of numbers
-   * are left out.
-   *
-   * @throws PlatformError as {@link BenchmarkAgent.inferTypes}
-   */
+  /** Describes what one run computes, by the names of values; leaves out values that are no tensors of numbers. */
   runOnce(
     benchmark: Benchmark,
     runOptions: RunOptions,
     options?: RunOnceOptions,
   ): Promise<ReadonlyMap<string, RunValue>>;
 
-  /**
-   * Lets the agent read a model's file, so that it can measure and optimize with the model's own weights; absent where
-   * the agent may be on another machine.
-   *
-   * @returns the handle of the file, for a benchmark's `weights`
-   */
+  /** Lets the agent read a file. @returns its handle for a benchmark's `weights`. Absent for an agent elsewhere. */
   readonly offerWeights?: (path: string) => string;
 
-  /**
-   * How far the machines that share the work differ; absent for an agent on one machine.
-   *
-   * @returns undefined where they have not been compared, because nothing was measured
-   */
+  /** How far machines that share the work differ; undefined where they have not been compared. */
   readonly machineSpread?: () => MachineSpread | undefined;
 
-  /**
-   * The agents behind it, for processes that send queries themselves; absent where there is no agent to connect to.
-   *
-   * @throws PlatformError `unsupported` where one lacks an ability
-   */
+  /** The agents behind it; absent where there is none. @throws PlatformError `unsupported` without an ability */
   readonly reaches?: (...needed: readonly Ability[]) => readonly Reach[];
 
   close(): Promise<void>;

@@ -21,20 +21,17 @@ export function briefly(message: string): string {
   return line.length <= MESSAGE_LENGTH ? line : `${line.slice(0, MESSAGE_LENGTH)}…`;
 }
 
-/**
- * Classifies a framework's exception. While a model is opened, the framework refuses the graph; later, a run of the
- * graph fails. Running out of memory is a reason of its own.
- */
-export function failureOf(thrown: unknown, stage: 'open' | 'run'): Failure {
+/** While a model is opened, the framework refuses the graph; later, a run of the graph fails. */
+export function classifyFailure(thrown: unknown, stage: 'open' | 'run'): Failure {
   const message = briefly(messageOf(thrown));
   if (OUT_OF_MEMORY.test(message)) return { reason: 'out_of_memory', message };
   return { reason: stage === 'open' ? 'unsupported' : 'run_failed', message };
 }
 
-export function refusalOf(error: unknown, stage: 'open' | 'run'): PlatformError {
+export function buildRefusal(error: unknown, stage: 'open' | 'run'): PlatformError {
   const thrown = orOfMachine(error);
   if (thrown instanceof PlatformError) return thrown;
-  const { reason, message } = failureOf(thrown, stage);
+  const { reason, message } = classifyFailure(thrown, stage);
   const options = { cause: thrown };
   const said = message.replace(/[.\s]+$/, '');
   if (reason === 'run_failed') {
@@ -53,7 +50,7 @@ export function noProfile({ name, version }: Framework): PlatformError {
 }
 
 /** The failure of a worker process that ended unexpectedly. `lastWords` is the end of its standard error. */
-export function failureOfDeath(exitCode: number | null, signal: NodeJS.Signals | null, lastWords: string): Failure {
+export function classifyDeath(exitCode: number | null, signal: NodeJS.Signals | null, lastWords: string): Failure {
   const said = lastWords.trim() === '' ? '' : `: ${briefly(lastWords)}`;
   if (OUT_OF_MEMORY.test(lastWords)) {
     return { reason: 'out_of_memory', message: `the worker process ran out of memory${said}` };

@@ -17,7 +17,6 @@ export interface FakeAgentOptions {
   readonly optimizedOf?: (benchmark: Benchmark, runOptions: RunOptions) => OptimizedGraph;
   /** What a run computes; without it, running once fails. */
   readonly runValuesOf?: (benchmark: Benchmark, runOptions: RunOptions) => ReadonlyMap<string, RunValue>;
-  /** Whether it measures benchmarks together; true by default. */
   readonly measuresTogether?: boolean;
   readonly host?: string;
   /** Part of the system's fingerprint, so that two fakes can be two systems. */
@@ -31,7 +30,6 @@ export interface FakeAgent extends BenchmarkAgent {
   readonly measured: readonly string[];
 }
 
-/** Milliseconds that creating a session takes here. */
 const SESSION_MS = 10;
 
 /** An agent for tests: it measures nothing, gives the same answers every time, and records its requests. */
@@ -119,7 +117,6 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
 
     trace: () => Promise.reject(new PlatformError('unsupported', 'the fake agent has no runtime')),
 
-    // The method is not async, but it also reports errors as a rejected promise.
     inferTypes(benchmark, signal) {
       return Promise.resolve().then(() => {
         throwIfCancelled(signal);

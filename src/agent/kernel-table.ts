@@ -37,13 +37,13 @@ export function kernelTable({ untracedMs, tracedMs, kernels }: LayerTrace): Kern
   const timed = kernels.map((kernel) => ({ kernel, latencyMs: trimmedMean(kernel.runMs) }));
   const outermost = timed.filter(({ kernel }) => !kernel.sequenceIndex.includes('-'));
   const kernelsMs = sumOf(outermost.map(({ latencyMs }) => latencyMs));
-  const shareOf = (latencyMs: number): number => (kernelsMs === 0 ? 0 : latencyMs / kernelsMs);
+  const computeShare = (latencyMs: number): number => (kernelsMs === 0 ? 0 : latencyMs / kernelsMs);
   const operators = [...groupedBy(outermost, ({ kernel }) => kernel.opName)].map(([opName, of]): OperatorRow => {
     const latencyMs = sumOf(of.map((each) => each.latencyMs));
-    return { opName, kernels: of.length, latencyMs, share: shareOf(latencyMs) };
+    return { opName, kernels: of.length, latencyMs, share: computeShare(latencyMs) };
   });
   const rows = timed.map(({ kernel: { runMs, inputTypes: _, outputTypes: __, ...kernel }, latencyMs }): KernelRow => {
-    return { ...kernel, latencyMs, share: shareOf(latencyMs), runs: runMs.length };
+    return { ...kernel, latencyMs, share: computeShare(latencyMs), runs: runMs.length };
   });
   return {
     modelMs,

@@ -20,7 +20,6 @@ export interface KernelTrace extends KernelFacts {
 
 export interface LayerTrace {
   readonly untracedMs: readonly number[];
-  /** Times of whole runs with the runtime's profile. */
   readonly tracedMs: readonly number[];
   readonly kernels: readonly KernelTrace[];
   /** The load on the machine during the runs; undefined where the operating system does not report it. */

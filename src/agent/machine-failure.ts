@@ -39,11 +39,7 @@ export function fullDisk(temporaryFolder: string): string | undefined {
   return undefined;
 }
 
-/**
- * The error of a machine that fails, which says nothing about what was measured on it; undefined where it does not.
- *
- * @param full what {@link fullDisk} says
- */
+/** The error of a failing machine, which says nothing about what was measured. @param full see {@link fullDisk} */
 export function machineFailure(said: string, full: string | undefined): PlatformError | undefined {
   if (full !== undefined) return new PlatformError('storage', full);
   const remedy = FAILURES.find(([pattern]) => pattern.test(said))?.[1];
@@ -59,22 +55,14 @@ function allBytes(): number {
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
-/**
- * The error of a machine whose memory other processes have taken, so that a job without memory says nothing about what
- * was measured; undefined where enough is left.
- *
- * @param free memory that the job could have had, in bytes; undefined where it is not known
- */
+/** Other processes have taken the machine's memory. @param free bytes that the job could have had, where known */
 export function memoryTaken(free: number | undefined, all = allBytes()): PlatformError | undefined {
   if (free === undefined || free >= all * MIN_FREE_SHARE) return undefined;
   const left = `only ${gigabytes(free)} of ${gigabytes(all)} of memory are left on this machine`;
   return new PlatformError('storage', `${left}, and the measurement ran out of memory; end other processes there`);
 }
 
-/**
- * The error to throw for something that failed in this worker, while its temporary files are still there: that of the
- * machine if that failed, else the same.
- */
+/** The machine's error if it failed, else the same; call it while the worker's temporary files are still there. */
 export function orOfMachine(thrown: unknown): unknown {
   const isOwn = thrown instanceof PlatformError && !OF_MACHINE_TOO.has(thrown.code);
   return isOwn ? thrown : (machineFailure(messageOf(thrown), fullDisk(tmpdir())) ?? thrown);

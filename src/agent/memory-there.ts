@@ -15,10 +15,7 @@ function numberAfter(text: string | undefined, label: RegExp): number | undefine
   return digits === undefined ? undefined : Number(digits);
 }
 
-/**
- * Memory that processes on this machine may still take, within the limit of the control group, whose cached files make
- * room; undefined where the operating system does not say.
- */
+/** Bytes that processes here may still take, within the control group's limit, whose cached files make room. */
 export function freeBytes(read: ReadSystemFile = readSystemFile): number | undefined {
   const freeKib = numberAfter(read('/proc/meminfo'), /^MemAvailable: +(\d+) kB$/m);
   const group = '/sys/fs/cgroup';
@@ -51,11 +48,7 @@ const RUNTIME_BYTES = 256 * 2 ** 20;
 /** Runtimes pack weights a second time, and keep more values than they need. */
 const REAL_SHARE = 2;
 
-/**
- * Why a run does not fit into memory, with a size of the batch that does; undefined where it may fit.
- *
- * @param what what runs, as the subject of a sentence
- */
+/** Names a batch that fits; undefined where the run may fit. @param what the subject of a sentence */
 export function memoryProblem(
   what: string,
   { weightBytes, valueBytes }: MemoryNeed,

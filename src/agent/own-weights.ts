@@ -1,5 +1,5 @@
 import type { Benchmark } from '../measurement/benchmark.js';
-import { signatureOf, weightlessBenchmark } from '../measurement/weightless.js';
+import { computeSignature, weightlessBenchmark } from '../measurement/weightless.js';
 import type { LoadedModel } from '../registry/load-model.js';
 import type { WeightsOfFile } from '../registry/weights-of-file.js';
 import type { BenchmarkAgent } from './benchmark-agent.js';
@@ -11,7 +11,7 @@ export async function withOwnWeights(
 ): Promise<Benchmark | undefined> {
   const isFilled = whole.inputs.some(({ role }) => role === 'weight');
   if (!isFilled || weights === undefined || agent.offerWeights === undefined) return undefined;
-  const signature = signatureOf(Buffer.from(`${whole.signature} ${await weights.identity()}`));
+  const signature = computeSignature(Buffer.from(`${whole.signature} ${await weights.identity()}`));
   return { ...whole, signature, weights: agent.offerWeights(weights.path) };
 }
 

@@ -1,5 +1,3 @@
-// Deadlines of the callers of an agent that predicts: a client of the agent, and a server that passes calls on.
-
 /** Deadline of each unary call, such as opening a model: the agent's own limit is ten minutes. */
 export const PREDICTION_CALL_DEADLINE_MS = 11 * 60_000;
 

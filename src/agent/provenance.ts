@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { distinctByContent } from '../base/distinct-by-content.js';
 import { PLATFORM_VERSION } from '../base/platform-version.js';
+import { withSnakeKeys } from '../base/snake-case.js';
 import { MANIFEST_KINDS, type ManifestIdentity } from '../manifest/index.js';
 import type { Protocol } from '../measurement/protocol.js';
 import type { SystemFacts } from '../measurement/system.js';
 import { surroundingsSchema } from '../measurement/surroundings.js';
-import { stackOf, stackSchema } from '../measurement/system-document.js';
+import { buildStack, stackSchema } from '../measurement/system-document.js';
 import { signatureWithoutName } from '../measurement/weightless.js';
 import type { Model } from '../onnx/model/model.js';
 import type { LoadedModel } from '../registry/load-model.js';
@@ -53,7 +54,6 @@ export const provenanceSchema = z.strictObject({
 
 export type Provenance = z.infer<typeof provenanceSchema>;
 
-/** The field of a document; null in documents of earlier versions. */
 export const provenanceField = provenanceSchema
   .nullable()
   .default(null)
@@ -104,10 +104,10 @@ export function buildProvenance({ identities = [], models = [], protocol, agent,
     weights: known('weights', () => weightsIn(agent, model)),
   }));
   const fields = {
-    protocol: known('protocol', () => (protocol === undefined ? null : protocolDocument(protocol))),
+    protocol: known('protocol', () => (protocol === undefined ? null : withSnakeKeys(protocol))),
     host: known('host', () => agent?.description.host ?? null),
     surroundings: known('surroundings', () => agent?.description.surroundings ?? null),
-    stack: known('stack', () => (agent === undefined ? null : stackOf(agent.description))),
+    stack: known('stack', () => (agent === undefined ? null : buildStack(agent.description))),
   };
   const missing = [fields, ...ofModels].flatMap((part) => {
     return Object.entries(part).flatMap(([field, value]) => (value === null ? [field as Field] : []));
@@ -124,8 +124,4 @@ export function buildProvenance({ identities = [], models = [], protocol, agent,
     ...fields,
     reasons: Object.fromEntries(missing.map((field) => [field, reasons[field] ?? USUAL_REASONS[field]])),
   };
-}
-
-function protocolDocument({ warmupRuns, runs, minRuns, timeBudgetMs }: Protocol): NonNullable<Provenance['protocol']> {
-  return { warmup_runs: warmupRuns, runs, min_runs: minRuns, time_budget_ms: timeBudgetMs };
 }

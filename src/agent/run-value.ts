@@ -1,6 +1,5 @@
 import type { TensorType } from '../onnx/model/model.js';
 
-/** The first elements of each value that are returned. */
 export const FIRST_ELEMENTS = 8;
 
 /** Elements of a value that an agent returns, at most. */
@@ -12,7 +11,6 @@ export interface RunValue extends TensorType {
   readonly sha256: string;
   /** Of its finite elements: the square root of the sum of their squares. */
   readonly norm: number;
-  /** Elements that are infinite or no number. */
   readonly notFinite: number;
   readonly first: readonly number[];
   /** The first element, and every `stride`th after it. */

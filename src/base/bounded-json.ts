@@ -10,7 +10,7 @@ const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
 /** The limit of parsing that a text exceeds; undefined where it exceeds none. */
-function excessOf(text: string): string | undefined {
+function findExcess(text: string): string | undefined {
   let depth = 0;
   let values = 0;
   let inString = false;
@@ -34,7 +34,7 @@ function excessOf(text: string): string | undefined {
  * The nesting is limited, so that recursion over the value is safe. @throws SyntaxError for no JSON, or past a limit
  */
 export function parseBoundedJson(text: string): unknown {
-  const excess = excessOf(text);
+  const excess = findExcess(text);
   if (excess !== undefined) throw new SyntaxError(excess);
   return JSON.parse(text) as unknown;
 }

@@ -20,7 +20,7 @@ export function leftOutLines({ leftOut }: FittedTable, width = Infinity): readon
 
 const MIN_CELL_WIDTH = 8;
 
-function widthOf(table: string): number {
+function measureWidth(table: string): number {
   return Math.max(0, table.indexOf('\n'));
 }
 
@@ -37,16 +37,16 @@ export function fittingTable<Row>(
   };
   const inTwoLines = (title: string): string => title.split(' (').map(bold).join('\n(');
   let text = draw(bold);
-  if (widthOf(text) > width) text = draw(inTwoLines);
+  if (measureWidth(text) > width) text = draw(inTwoLines);
   const leftOut: string[] = [];
   for (const title of dispensable) {
-    if (widthOf(text) <= width) break;
+    if (measureWidth(text) <= width) break;
     if (!shown.some((column) => column.title === title)) continue;
     leftOut.push(title);
     shown = shown.filter((column) => column.title !== title);
     text = draw(inTwoLines);
   }
-  const excess = widthOf(text) - width;
+  const excess = measureWidth(text) - width;
   if (excess > 0) text = draw(inTwoLines, narrowed(shown, rows, excess));
   return { text, leftOut };
 }

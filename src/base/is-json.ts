@@ -12,7 +12,7 @@ const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const PLAIN = /[^"\\\u0000-\u001f]{1,65536}/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-function endOf(pattern: RegExp, text: string, start: number): number | undefined {
+function findEnd(pattern: RegExp, text: string, start: number): number | undefined {
   pattern.lastIndex = start;
   return pattern.test(text) ? pattern.lastIndex : undefined;
 }
@@ -33,7 +33,7 @@ export async function isJson(text: string): Promise<boolean> {
       await setImmediate();
     }
     if (afterString !== undefined) {
-      const end = endOf(PLAIN, text, at) ?? endOf(ESCAPE, text, at);
+      const end = findEnd(PLAIN, text, at) ?? findEnd(ESCAPE, text, at);
       if (end !== undefined) at = end;
       else if (text[at] === '"') {
         expected = afterString;
@@ -42,7 +42,7 @@ export async function isJson(text: string): Promise<boolean> {
       } else return false;
       continue;
     }
-    at = endOf(BLANK, text, at) ?? at;
+    at = findEnd(BLANK, text, at) ?? at;
     const character = text[at];
     if (character === undefined) break;
     const bracket = open.at(-1);
@@ -68,7 +68,7 @@ export async function isJson(text: string): Promise<boolean> {
       expected = character === '[' ? 'value or end' : 'key or end';
       at++;
     } else {
-      const end = endOf(SCALAR, text, at);
+      const end = findEnd(SCALAR, text, at);
       if (end === undefined) return false;
       expected = 'comma or end';
       at = end;

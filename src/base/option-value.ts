@@ -17,7 +17,7 @@ export function wholeNumberOption(least: number, most: number): (text: string) =
 }
 
 /** Each value adds a row per model to a table. */
-const MAX_VALUES = 100;
+const MAX_VALUES = 1000;
 
 export function listOption<T>(parse: (text: string) => T): (text: string) => readonly T[] {
   return (text) => {

@@ -11,7 +11,7 @@ export interface ProcessLife {
 /** undefined on systems other than Linux. */
 export function ownLife(): ProcessLife | undefined {
   const machine = thisMachine();
-  const own = statusOf(process.pid);
+  const own = readStatus(process.pid);
   return machine === undefined || own === undefined
     ? undefined
     : { machine, pid: process.pid, startTicks: own.startTicks };
@@ -35,7 +35,7 @@ export function hasEnded({ machine, pid, startTicks }: ProcessLife): boolean {
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'ESRCH';
   }
-  const status = statusOf(pid);
+  const status = readStatus(pid);
   return status !== undefined && (status.isZombie || status.startTicks !== startTicks);
 }
 
@@ -49,7 +49,7 @@ function thisMachine(): string | undefined {
 }
 
 /** Fields 3 and 22 of /proc/PID/stat (proc(5)); the name in field 2 may have spaces and parentheses. */
-function statusOf(pid: number): { readonly isZombie: boolean; readonly startTicks: string } | undefined {
+function readStatus(pid: number): { readonly isZombie: boolean; readonly startTicks: string } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

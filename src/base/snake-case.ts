@@ -16,8 +16,18 @@ function withKeys(value: unknown, toKey: (key: string) => string, depth = DEPTH)
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [toKey(key), withKeys(item, toKey, depth - 1)]));
 }
 
-export function withSnakeKeys(value: unknown): unknown {
-  return withKeys(value, snakeKey);
+type SnakeKey<Key> = Key extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeKey<Rest>}`
+  : Key;
+
+export type SnakeKeys<Value> = Value extends readonly (infer Item)[]
+  ? SnakeKeys<Item>[]
+  : Value extends object
+    ? { -readonly [Key in keyof Value as SnakeKey<Key>]: SnakeKeys<Value[Key]> }
+    : Value;
+
+export function withSnakeKeys<Value>(value: Value): SnakeKeys<Value> {
+  return withKeys(value, snakeKey) as SnakeKeys<Value>;
 }
 
 export function withCamelKeys(value: unknown): unknown {

@@ -63,12 +63,7 @@ async function assertProtected(path: string): Promise<void> {
   throw new PlatformError('usage', `${OPTION} ${path} can be changed by other users; run \`chmod go-w ${path}\``);
 }
 
-/**
- * The tokens that a file lists.
- *
- * @throws PlatformError `manifest` with the place of the error in the file, `usage` where the file cannot be read
- *   or other users can change it
- */
+/** @throws PlatformError `manifest` with the place in the file, `usage` where others can change it */
 export async function readAccessFile(path: string): Promise<readonly AcceptedToken[]> {
   const file = await readManifestBytes(path);
   if (!file.ok) throw new PlatformError('usage', `${OPTION} ${path}: expected a file, found ${file.found}`);
@@ -82,44 +77,25 @@ export async function readAccessFile(path: string): Promise<readonly AcceptedTok
 /** Interval between two checks of the file's times and size. */
 const LOOK_MS = 1000;
 
-interface AccessFileOptions {
-  readonly onChange: (message: string) => void;
-  readonly onWarning: (message: string) => void;
-  readonly signal: AbortSignal;
-}
-
-/**
- * The tokens of a file, read again after each change. Where the changed file is invalid, the previous tokens stay.
- *
- * @throws PlatformError as {@link readAccessFile}
- */
-async function openAccessFile(
-  path: string,
-  { onChange, onWarning, signal }: AccessFileOptions,
-): Promise<AcceptedTokens> {
+/** Read again after each change. Where the changed file is invalid, the previous tokens stay. */
+async function openAccessFile(path: string, host: OwnedHost): Promise<AcceptedTokens> {
   let tokens = await readAccessFile(path);
   const readAgain = (): void => {
     readAccessFile(path).then(
       (changed) => {
         tokens = changed;
-        onChange(`${path} has changed; tokens that are accepted from now on: ${tokens.length}`);
+        host.print(`${path} has changed; tokens that are accepted from now on: ${tokens.length}\n`);
       },
-      (error: unknown) => onWarning(`${messageOf(error)}; the tokens from before stay accepted`),
+      (error: unknown) => host.warn(`warning: ${messageOf(error)}; the tokens from before stay accepted`),
     );
   };
   watchFile(path, { interval: LOOK_MS, persistent: false }, readAgain);
-  signal.addEventListener('abort', () => unwatchFile(path, readAgain), { once: true });
+  host.signal.addEventListener('abort', () => unwatchFile(path, readAgain), { once: true });
   return { find: (shown) => findToken(shown, tokens) };
 }
 
 /** @throws PlatformError as {@link readAccessFile} */
 export async function serverSecurity(path: string | undefined, host: OwnedHost): Promise<ServerSecurity> {
   const { server } = host.security;
-  if (path === undefined) return server;
-  const acceptedTokens = await openAccessFile(path, {
-    onChange: (message) => host.print(`${message}\n`),
-    onWarning: (message) => host.warn(`warning: ${message}`),
-    signal: host.signal,
-  });
-  return { ...server, acceptedTokens };
+  return path === undefined ? server : { ...server, acceptedTokens: await openAccessFile(path, host) };
 }

@@ -31,12 +31,12 @@ export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /** Paths of commands as a pattern of the shells' `case`. */
-function casesOf(points: readonly CompletionPoint[]): string {
+function formatCases(points: readonly CompletionPoint[]): string {
   const paths = points.filter(({ words }) => words.length > 0).map(({ words }) => `/${words.join('/')}`);
   return paths.map((path) => `'${path}'`).join(' | ');
 }
 
-function branchesOf(points: readonly CompletionPoint[], indent: string): string {
+function formatBranches(points: readonly CompletionPoint[], indent: string): string {
   const branches = points.map(({ words, subcommands, options, values }) => {
     const candidates = [...values, ...[...subcommands, ...options].map(({ name }) => name)].join(' ');
     return `${indent}'${commandPath(words)}') candidates='${candidates}' ;;`;
@@ -49,7 +49,7 @@ function commandPath(words: readonly string[]): string {
 }
 
 /** The values of options, by the command and the option before the word to complete. */
-function valueBranchesOf(points: readonly CompletionPoint[], indent: string): string {
+function formatValueBranches(points: readonly CompletionPoint[], indent: string): string {
   const branches = points.flatMap(({ words, options }) =>
     options
       .filter(({ values }) => values.length > 0)
@@ -58,24 +58,19 @@ function valueBranchesOf(points: readonly CompletionPoint[], indent: string): st
   return branches.join('\n');
 }
 
-/**
- * Finds the candidates, in the syntax that bash and zsh share.
- *
- * @param wordsBefore the words before the word to complete
- * @param wordBefore the last of them
- */
+/** Finds the candidates, in the syntax that bash and zsh share. @param wordBefore the last of `wordsBefore` */
 function candidatesAfter(wordsBefore: string, wordBefore: string, points: readonly CompletionPoint[]): string {
   return `local at='' candidates='' word
   for word in "${wordsBefore}"; do
     case "$at/$word" in
-      ${casesOf(points)}) at="$at/$word" ;;
+      ${formatCases(points)}) at="$at/$word" ;;
     esac
   done
   case "$at" in
-${branchesOf(points, '    ')}
+${formatBranches(points, '    ')}
   esac
   case "$at ${wordBefore}" in
-${valueBranchesOf(points, '    ')}
+${formatValueBranches(points, '    ')}
   esac`;
 }
 
@@ -119,7 +114,7 @@ function fish(points: readonly CompletionPoint[]): string {
   set -l at ''
   for word in (commandline -opc)[2..]
     switch "$at/$word"
-      case ${casesOf(points).replaceAll(' | ', ' ')}
+      case ${formatCases(points).replaceAll(' | ', ' ')}
         set at "$at/$word"
     end
   end

@@ -17,11 +17,7 @@ const configurationSchema = z.strictObject({
 /** A scheme of more than one letter, as in mongodb: or memory:. */
 const SCHEME = /^[a-z][a-z0-9+.-]+:/i;
 
-/**
- * The environment variables that stand for the settings of a configuration file.
- *
- * @throws PlatformError `manifest` with the place of the problem in the file
- */
+/** As environment variables. @throws PlatformError `manifest` with the place of the problem in the file */
 export function settingsIn(path: string, bytes: Uint8Array): Readonly<Record<string, string | undefined>> {
   const { data } = checkedYamlFile(path, bytes, configurationSchema);
   const { store, server, token_file: tokenFile, threads, trace_url_template: traceUrlTemplate } = data;

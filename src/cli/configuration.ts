@@ -13,17 +13,14 @@ export function configurationFile(environment: Readonly<NodeJS.ProcessEnv>): str
   return join(envPaths('mlmodelscope', { suffix: '' }).config, 'config.yml');
 }
 
-/** The user's folder of plugins, beside the configuration file. */
 export function pluginsFolder(): string {
   return join(dirname(configurationFile(process.env)), 'plugins');
 }
 
 /**
- * Reads the configuration file and sets those of its environment variables that are not set yet. So an option wins over
- * the environment, and the environment wins over the file, in this process and in the processes that it starts.
- *
- * @throws PlatformError `manifest` with the place of the problem in the file, `usage` where the file cannot be read; a
- *   missing file is an error only where MLMODELSCOPE_CONFIG names it
+ * Sets those of the file's variables that are not set yet: an option wins over the environment, and that over the file.
+ * @throws PlatformError `manifest` with the place of the problem, `usage` where the file cannot be read; a missing file
+ * is an error only where MLMODELSCOPE_CONFIG names it
  */
 export async function applyConfiguration(environment: NodeJS.ProcessEnv): Promise<void> {
   const path = configurationFile(environment);

@@ -3,10 +3,10 @@ import type { z } from 'zod';
 import { withSnakeKeys } from '../base/snake-case.js';
 import type { DocumentKind, Documents } from './json-documents.js';
 
-export function documentOf<K extends DocumentKind>(_kind: K, value: z.input<Documents[K]>): object {
-  return withSnakeKeys(value) as object;
+export function toDocument<K extends DocumentKind>(_kind: K, value: z.input<Documents[K]>): object {
+  return withSnakeKeys(value);
 }
 
 export function documentText<K extends DocumentKind>(kind: K, value: z.input<Documents[K]>): string {
-  return `${JSON.stringify(documentOf(kind, value), null, 2)}\n`;
+  return `${JSON.stringify(toDocument(kind, value), null, 2)}\n`;
 }

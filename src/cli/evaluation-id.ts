@@ -7,10 +7,7 @@ const WHOLE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** The first digits of an id are searched for among this many newest evaluations. */
 const LOOKED_AT = 1000;
 
-/**
- * @param text an id, first digits that only one of the newest evaluations has, or `latest` @throws PlatformError
- * `not_found` where no evaluation or more than one fits
- */
+/** @param text an id, first digits of only one of the newest, or `latest` @throws PlatformError `not_found` */
 export async function evaluationId(client: EvaluationClient, text: string): Promise<string> {
   if (WHOLE_ID.test(text)) return text;
   const evaluations = await client.list(text === 'latest' ? 1 : LOOKED_AT);

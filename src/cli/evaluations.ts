@@ -6,7 +6,6 @@ import { showEvent } from '../evaluation/show-event.js';
 import { setSpanFramework } from '../evaluation/span-attributes.js';
 import type { OwnedHost } from './host.js';
 
-/** Default address of `mlmodelscope serve`. */
 export const DEFAULT_SERVER = '127.0.0.1:7080';
 
 export type EstimateEvent = Extract<PlatformEvent, { readonly kind: 'estimate' }>;
@@ -17,11 +16,7 @@ export interface EvaluationOutcome {
   readonly done: DoneEvent;
 }
 
-/**
- * Shows an evaluation's events until the last one.
- *
- * @throws PlatformError the evaluation's failure; `cancelled` where it was cancelled
- */
+/** @throws PlatformError the evaluation's failure; `cancelled` where it was cancelled */
 export async function showToEnd(events: AsyncIterable<LoggedEvent>, progress: Progress): Promise<EvaluationOutcome> {
   const estimates: EstimateEvent[] = [];
   try {
@@ -55,10 +50,6 @@ export function parseResult({ resultJson }: DoneEvent): unknown {
     const problem = `the result of the evaluation is no JSON (${messageOf(cause)})`;
     throw new PlatformError('internal', `${problem}; report it to the author of its plugin`, { cause });
   }
-}
-
-export function resultText(done: DoneEvent): string {
-  return `${JSON.stringify(parseResult(done), null, 2)}\n`;
 }
 
 /** Leaves an evaluation to its server, and prints how to follow it again. */

@@ -1,11 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { EXIT_CODES, foreignMessageOf, messageOf, PlatformError } from '../base/errors.js';
 
-export interface CommandFailure {
-  readonly message: string;
-  readonly exitCode: number;
-}
-
 /** The folder of this package, with the plugins that are built with it. */
 const PACKAGE = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -13,14 +8,13 @@ const PACKAGE = fileURLToPath(new URL('../../../', import.meta.url));
 function pluginFileIn(thrown: unknown): string | undefined {
   const stack = thrown instanceof Error ? (thrown.stack ?? '') : '';
   const files = [...stack.matchAll(/(file:\/\/[^\s)]+?):\d+/g)].map(([, url = '']) => fileURLToPath(url));
-  return files.find((file) => {
-    const isOfPackage = file.startsWith(PACKAGE) || /[\\/]node_modules[\\/](?!mlmodelscope-plugin-)/.test(file);
-    return !isOfPackage;
-  });
+  return files.find(
+    (file) => !file.startsWith(PACKAGE) && !/[\\/]node_modules[\\/](?!mlmodelscope-plugin-)/.test(file),
+  );
 }
 
 /** The message for a thrown value: our own errors unchanged, all others with the request to report them. */
-export function commandFailureOf(thrown: unknown): CommandFailure {
+export function describeFailure(thrown: unknown): { readonly message: string; readonly exitCode: number } {
   if (thrown instanceof PlatformError) return { message: thrown.message, exitCode: EXIT_CODES[thrown.code] };
   const pluginFile = pluginFileIn(thrown);
   if (pluginFile !== undefined) {

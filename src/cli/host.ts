@@ -24,10 +24,7 @@ export interface OwnedHost extends CommandHost {
   close(): Promise<void>;
 }
 
-/**
- * The host of commands on this machine: real streams, the real store, an agent here or elsewhere. It loads only the
- * modules that a command needs, because loading takes most of the time of a short command.
- */
+/** Loads only the modules that a command needs, because loading takes most of the time of a short command. */
 export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
   const closers: (() => Promise<void>)[] = [];
   /** Closed last, because the spans of all other resources are stored there. */
@@ -115,22 +112,18 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
       closers.push(() => queue.close());
       return queue;
     },
-    loadModel: async (reference, options) => {
-      const { loadModel } = await import('../registry/load-model.js');
-      return loadModel(reference, options);
+    readModel: async (reference, options) => {
+      const { readSizedModel } = await import('../registry/load-model.js');
+      return readSizedModel(reference, options);
     },
-    setExitCode: (code) => {
-      exitCode = code;
-    },
+    setExitCode: (code) => void (exitCode = code),
     get exitCode() {
       return exitCode === 0 && isSpooled ? EXIT_PARTIAL : exitCode;
     },
     get security() {
       return security;
     },
-    secure: (given) => {
-      security = given;
-    },
+    secure: (given) => void (security = given),
     close: async () => {
       for (const close of closers.splice(0).reverse()) await close();
       await stopKeepingSpans().catch((error: unknown) =>

@@ -3,7 +3,7 @@ import { snakeCaseSchema } from '../base/snake-case.js';
 import { provenanceField, provenanceSchema } from '../agent/provenance.js';
 import { findingSchema } from '../command/doctor/finding.js';
 import { agentOfferSchema } from '../directory/agent-offer.js';
-import { EVALUATION_STATES } from '../evaluation/records.js';
+import { evaluationSchema } from '../evaluation/records.js';
 import { platformEventSchema } from '../evaluation/event.js';
 import { measurementSchema } from '../measurement/measurement.js';
 import { PEAK_KINDS } from '../measuring/machine-peaks.js';
@@ -15,7 +15,6 @@ import { reproductionSchema } from '../reference-log/reproduction-schema.js';
 const count = z.int().min(0);
 const ms = z.number();
 
-/** A registered agent, or an agent that is not registered. */
 const agentSchema = z.union([
   z.strictObject({
     ...agentOfferSchema.shape,
@@ -45,7 +44,6 @@ const typeSchema = z.strictObject({
   parameters: z.array(z.strictObject({ name: z.string(), value: z.string() })),
 });
 
-/** A model that comes with the platform, or one that registered agents can open. */
 const modelSchema = z.union([
   builtInModelSchema,
   z.strictObject({
@@ -59,15 +57,6 @@ const modelSchema = z.union([
     agents: z.array(z.string()).describe('Addresses of the agents that can open it'),
   }),
 ]);
-
-const evaluationSchema = z.strictObject({
-  id: z.string(),
-  name: z.string(),
-  plugin: z.string(),
-  state: z.enum(EVALUATION_STATES),
-  submittedAt: z.iso.datetime(),
-  changedAt: z.iso.datetime(),
-});
 
 const shownEvaluationSchema = evaluationSchema.extend({
   last: z
@@ -195,7 +184,6 @@ const ofPrediction = {
   inputId: z.string(),
 };
 
-/** A JSON line of `mlmodelscope predict`. */
 const predictionSchema = z.union([
   z.strictObject({ ...ofPrediction, features: z.array(featureSchema).describe('The likeliest first') }),
   z.strictObject({
@@ -204,10 +192,7 @@ const predictionSchema = z.union([
   }),
 ]);
 
-/**
- * Documents that commands print with `--json`. Each kind has a schema under its name in `schemas/`. Keys become
- * snake_case.
- */
+/** Documents that commands print with `--json`, in snake_case. Each kind has a schema under its name in `schemas/`. */
 const DOCUMENTS = {
   agents: z.array(agentSchema),
   models: z.array(modelSchema),

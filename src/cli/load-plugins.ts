@@ -33,16 +33,12 @@ async function foldersIn(folder: string): Promise<readonly string[]> {
   return names.sort().map((name) => join(folder, name));
 }
 
-async function fileOf(path: string): Promise<string> {
+async function findFile(path: string): Promise<string> {
   const stats = await stat(path).catch(() => undefined);
   return stats?.isDirectory() === true ? join(path, 'index.js') : path;
 }
 
-/**
- * Requires a regular file, because an import of a pipe or device never ends, and no signal ends it.
- *
- * @throws PlatformError that names the kind of file found instead
- */
+/** An import of a pipe or device never ends, and no signal ends it. @throws PlatformError naming what is there */
 async function requireModule(file: string): Promise<void> {
   const opened = await openRegularFile(file);
   if (!opened.ok) throw new PlatformError('usage', `expected a file of JavaScript at ${file}, found ${opened.found}`);
@@ -53,7 +49,7 @@ async function requireModule(file: string): Promise<void> {
 }
 
 async function load(path: string): Promise<Plugin> {
-  const file = await fileOf(path);
+  const file = await findFile(path);
   await requireModule(file);
   const { default: plugin } = (await import(pathToFileURL(file).href)) as { default?: unknown };
   const result = pluginSchema.safeParse(plugin);
@@ -72,19 +68,18 @@ function provideApi(): void {
 }
 
 /** The main file of an installed package, as Node finds it. */
-function mainOf(folder: string): string {
+function resolveMain(folder: string): string {
   return fileURLToPath(import.meta.resolve(basename(folder)));
 }
 
 /**
- * Imports the plugins that are built with the platform, those that are installed beside it as packages called
- * `mlmodelscope-plugin-NAME`, those in the user's folder, and those that the user names. A plugin that does not load,
- * or has the name of an earlier plugin, is left out with a warning.
+ * Plugins built with the platform, installed beside it as packages called `mlmodelscope-plugin-NAME`, in the user's
+ * folder, and named by the user. One that does not load, or has an earlier one's name, is left out with a warning.
  */
 export async function loadPlugins({ paths, folder, onWarning }: LoadPluginsOptions): Promise<readonly Plugin[]> {
   const packages = basename(INSTALLED) === 'node_modules' ? await foldersIn(INSTALLED) : [];
   const foreign: readonly (readonly [string, () => string])[] = [
-    ...packages.filter((path) => PACKAGE.test(basename(path))).map((path) => [path, () => mainOf(path)] as const),
+    ...packages.filter((path) => PACKAGE.test(basename(path))).map((path) => [path, () => resolveMain(path)] as const),
     ...(await foldersIn(folder)).map((path) => [path, () => path] as const),
     ...[...new Map(paths.map((path) => [resolve(path), path]))].map(([file, path]) => [path, () => file] as const),
   ];

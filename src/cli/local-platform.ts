@@ -19,21 +19,18 @@ export interface LocalPlatformOptions {
 }
 
 /** A directory of this one agent, with a lease that never ends. */
-function directoryOf({ address, description }: RunningAgent): LeasedDirectory {
+function makeDirectory({ address, description }: RunningAgent): LeasedDirectory {
   const directory = createDirectory({ leaseMs: Infinity });
   directory.register({ address, tls: false, ...offeredFacts(description), models: [] });
   return directory;
 }
 
-/**
- * Starts the whole platform in this process, on loopback: a server, an agent and the plugins, with the same messages as
- * between processes. It does not continue other evaluations in the store.
- */
+/** The whole platform in this process, on loopback. It does not continue other evaluations in the store. */
 export async function startLocalPlatform(options: LocalPlatformOptions): Promise<RunningServer> {
   const { store, plugins, framework } = options;
   const agent = await startAgent({ framework, machineFolder: machineFolder() });
   const listen = { host: '127.0.0.1', port: 0 };
-  const server = await startServer({ listen, store, directory: directoryOf(agent), resume: false });
+  const server = await startServer({ listen, store, directory: makeDirectory(agent), resume: false });
   const connect: PluginTools['connect'] = async ({ address }) => cachedGraphs(await connectAgent(address));
   const served = plugins.flatMap(({ evaluation }) => {
     if (evaluation === undefined) return [];

@@ -1,22 +1,16 @@
 #!/usr/bin/env node
 import { PlatformError } from '../base/errors.js';
-import { commandFailureOf } from './failure.js';
+import { describeFailure } from './failure.js';
 import { runCommandLine } from './run-command-line.js';
 import { processTerminal, type Terminal } from './terminal.js';
 
-/**
- * Ends this process like an unhandled interrupt, which a shell reports as 130. It does not use process.exit, which
- * waits for the store's threads: a thread in the middle of a write may in turn wait for this thread.
- */
+/** Like an unhandled interrupt (130). process.exit would wait for the store's threads, which may wait for this one. */
 function endNow(): void {
   process.removeAllListeners('SIGINT');
   process.kill(process.pid, 'SIGINT');
 }
 
-/**
- * Handles Ctrl-C and termination signals. The first ends the command in order and keeps all results; the second ends it
- * at once.
- */
+/** The first Ctrl-C or termination signal ends the command in order and keeps results; the second ends it at once. */
 function interruptOnSignals(interrupt: AbortController): void {
   const onSignal = (): void => {
     if (interrupt.signal.aborted) endNow();
@@ -28,7 +22,7 @@ function interruptOnSignals(interrupt: AbortController): void {
 /** Streams and callbacks can fail outside of every `try`. These errors also print one message and no stack trace. */
 function endOnStrayErrors(terminal: Terminal, interrupt: AbortController): void {
   const end = (error: unknown): never => {
-    const { message, exitCode } = commandFailureOf(error);
+    const { message, exitCode } = describeFailure(error);
     terminal.err(message);
     process.exit(exitCode);
   };

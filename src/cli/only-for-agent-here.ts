@@ -1,6 +1,5 @@
 import { PlatformError } from '../base/errors.js';
 
-/** The refusal of an option for an agent that is started here, together with the option that names another agent. */
 export function onlyForAgentHere(option: string, other: '--agent' | '--server'): PlatformError {
   const problem = `${option} is for an agent that is started here, and other agents have their own`;
   return new PlatformError('usage', `${problem}; leave out ${option} or ${other}`);

@@ -54,9 +54,8 @@ async function runPlugin(name: string, { args, isAttached, signal }: PluginProce
 }
 
 /**
- * Keeps a plugin running in a process of its own, so that it cannot harm the server. A plugin that ends is started
- * again. A plugin that hangs is killed and started again. The plugin's process ends with this process, also after
- * kill -9, because its standard input then ends.
+ * Keeps a plugin running in a process of its own, so that it cannot harm the server; one that ends or hangs is started
+ * again. The process ends with this one, also after kill -9, because its standard input then ends.
  */
 export async function keepPluginRunning(name: string, options: PluginProcessOptions): Promise<void> {
   const { onWarning, signal } = options;

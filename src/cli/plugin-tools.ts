@@ -6,11 +6,7 @@ import { queuedAgent } from '../work/queued-agent.js';
 import type { WorkQueue } from '../work/work-queue.js';
 import { cachedGraphs } from './cached-graphs.js';
 
-/**
- * The tools of a plugin in a process of its own.
- *
- * @param queue the queue from which agents take work; undefined: requests go to each agent directly
- */
+/** For a process of its own. @param queue where agents take work; undefined: requests go to each agent directly */
 export function pluginTools(store: ResultStore, security: ClientSecurity, queue: WorkQueue | undefined): PluginTools {
   return {
     store,

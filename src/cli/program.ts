@@ -48,8 +48,6 @@ export function createProgram(host: OwnedHost, terminal: Terminal): Command {
     .configureHelp({ minWidthToWrap: 30 })
     .showHelpAfterError('(--help lists commands and options)')
     .exitOverride()
-    // The words of a command and its arguments may take more than half of 80 columns.
-    .configureHelp({ minWidthToWrap: 30 })
     .configureOutput({ writeOut: terminal.out, writeErr: (text) => terminal.err(text.trimEnd()) });
   const traceLevel = new Option(
     '--trace-level <level>',
@@ -73,12 +71,7 @@ export function createProgram(host: OwnedHost, terminal: Terminal): Command {
   return program;
 }
 
-/**
- * Adds the called command, or all commands where `called` is undefined or unknown.
- *
- * @param called name of the command
- * @param loadPlugins called only where plugins are needed
- */
+/** Adds the called command, or all where `called` is undefined or unknown. Plugins are loaded only where needed. */
 export async function addCommands(
   program: Command,
   called: string | undefined,

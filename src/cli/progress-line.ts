@@ -17,24 +17,23 @@ const NARROW_BAR = 12;
 const MIN_LABEL_WIDTH = 8;
 
 /** Upper bound for the columns of a character: two for East Asian scripts, emoji and all code points above them. */
-function columnsOf(character: string): number {
+function countColumns(character: string): number {
   const code = character.codePointAt(0) ?? 0;
   return code >= 0x2e80 || (code >= 0x1100 && code <= 0x115f) ? 2 : 1;
 }
 
 function width(text: string): number {
   let columns = 0;
-  for (const character of text) columns += columnsOf(character);
+  for (const character of text) columns += countColumns(character);
   return columns;
 }
 
-/** The text, cut off at its end where it takes more columns than there are. */
 function fit(text: string, columns: number): string {
   if (width(text) <= columns) return text;
   let kept = '';
   let taken = 1; // the ellipsis
   for (const character of text) {
-    taken += columnsOf(character);
+    taken += countColumns(character);
     if (taken > columns) break;
     kept += character;
   }
@@ -52,11 +51,7 @@ export function roughDuration(seconds: number): string {
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/**
- * A progress bar as one line that fits the terminal, the most important parts first. Parts without room are left out.
- *
- * measuring  18 % [==----------]  7/39  5 s left  squeezenet1.1: Conv (run 23 of 53)
- */
+/** One line, the most important parts first: measuring  18 % [==----------]  7/39  5 s left  LABEL (run 23 of 53) */
 export function progressLine(
   { title, done, total, secondsLeft, label, within }: ProgressState,
   columns: number,

@@ -6,7 +6,6 @@ import { printable, type Terminal } from './terminal.js';
 /** Redrawing takes processor time from the measurement that runs at the same time. */
 const REDRAWS_PER_SECOND = 4;
 
-/** The bar estimates the time left from this many latest steps. */
 const ETA_MEASUREMENTS = 50;
 
 /** The bar estimates the time left once this share of the steps is done. */

@@ -22,7 +22,7 @@ export interface RegisteredType {
   readonly parameters: { readonly name: string; readonly value: string }[];
 }
 
-function typeOf({ type, description, parameters }: OfferedModel['inputs'][number]): RegisteredType {
+function describeType({ type, description, parameters }: OfferedModel['inputs'][number]): RegisteredType {
   return { type, description, parameters: Object.entries(parameters).map(([name, { value }]) => ({ name, value })) };
 }
 
@@ -36,8 +36,8 @@ export function registeredModels(agents: readonly ListedAgent[]): readonly Regis
         version,
         framework: framework === undefined ? '' : `${framework.name} ${framework.version}`,
         task: ownValue(attributes, 'task') ?? null,
-        inputs: inputs.map(typeOf),
-        output: output === undefined ? null : typeOf(output),
+        inputs: inputs.map(describeType),
+        output: output === undefined ? null : describeType(output),
         graphChecksum: model?.graphChecksum ?? '',
         agents: [],
       };
@@ -62,6 +62,6 @@ export function typeText({ type, parameters }: RegisteredType): string {
 }
 
 /** URL or path of the file of an output's class names; undefined where the manifest names none. */
-export function labelsOf({ parameters }: RegisteredType): string | undefined {
+export function findLabels({ parameters }: RegisteredType): string | undefined {
   return parameters.find(({ name }) => name === 'features_url' || name === 'features_path')?.value;
 }

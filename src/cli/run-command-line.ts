@@ -7,7 +7,7 @@ import { TRACE_URL_VARIABLE } from '../tracing/trace-url.js';
 import { activeTracing } from '../tracing/tracing.js';
 import { calledCommands, inCommandSpan, serviceName } from './command-span.js';
 import { applyConfiguration, pluginsFolder } from './configuration.js';
-import { commandFailureOf } from './failure.js';
+import { describeFailure } from './failure.js';
 import { createHost, type OwnedHost } from './host.js';
 import { addCommands, createProgram, type GlobalOptions } from './program.js';
 import type { Terminal } from './terminal.js';
@@ -39,18 +39,13 @@ async function runCommand(argv: readonly string[], terminal: Terminal, host: Own
     return host.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
-    const { message, exitCode } = commandFailureOf(error);
+    const { message, exitCode } = describeFailure(error);
     terminal.err(host.signal.aborted && exitCode === EXIT_INTERRUPTED ? 'interrupted' : message);
     return exitCode;
   }
 }
 
-/**
- * Runs one command line to its end, with the environment and the working directory of this process.
- *
- * @param signal ends the command in order, with all results kept
- * @returns the exit code
- */
+/** @param signal ends the command in order, with all results kept @returns the exit code */
 export async function runCommandLine(
   argv: readonly string[],
   terminal: Terminal,
@@ -60,7 +55,7 @@ export async function runCommandLine(
     await applyConfiguration(process.env);
     await startTracing({ serviceName: serviceName(argv), environment: process.env });
   } catch (error) {
-    const { message, exitCode } = commandFailureOf(error);
+    const { message, exitCode } = describeFailure(error);
     terminal.err(message);
     return exitCode;
   }

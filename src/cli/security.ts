@@ -42,10 +42,7 @@ export function addSecurityOptions(program: Command): void {
     );
 }
 
-/**
- * Whether systemd passes the file to this service. systemd gives the service's user access by an ACL, which shows as a
- * right of the group.
- */
+/** systemd gives the service's user access by an ACL, which shows as a right of the group. */
 function isOfSystemd(path: string, { CREDENTIALS_DIRECTORY: folder }: NodeJS.ProcessEnv): boolean {
   return folder !== undefined && dirname(resolve(path)) === resolve(folder);
 }
@@ -80,7 +77,7 @@ function assertUsable(identity: Identity | undefined, caPem: Buffer | undefined)
 }
 
 /** The file with the token: the option's, else the environment's, unless the environment holds the token itself. */
-function tokenFileOf({ tokenFile }: SecurityFlags, environment: NodeJS.ProcessEnv): string | undefined {
+function findTokenFile({ tokenFile }: SecurityFlags, environment: NodeJS.ProcessEnv): string | undefined {
   if (tokenFile !== undefined || environment[TOKEN_VARIABLE]) return tokenFile;
   return environment[TOKEN_FILE_VARIABLE] || undefined;
 }
@@ -95,12 +92,7 @@ async function tokenFrom(tokenFile: string | undefined, environment: NodeJS.Proc
   throw new PlatformError('usage', `${where}: expected 16 to 1024 printable characters without spaces; ${advice}`);
 }
 
-/**
- * Reads the files that the options and the environment name.
- *
- * @param warn called for secrets that other users can read
- * @throws PlatformError `usage` where a file is missing or invalid
- */
+/** @param warn called for secrets that others can read @throws PlatformError `usage` for a missing or invalid file */
 export async function loadSecurity(
   flags: SecurityFlags,
   environment: NodeJS.ProcessEnv,
@@ -109,7 +101,7 @@ export async function loadSecurity(
   const identity = await identityFrom(flags);
   const caPem = flags.tlsCa === undefined ? undefined : await read('--tls-ca', flags.tlsCa);
   assertUsable(identity, caPem);
-  const tokenFile = tokenFileOf(flags, environment);
+  const tokenFile = findTokenFile(flags, environment);
   const token = await tokenFrom(tokenFile, environment);
   if (flags.tlsKey !== undefined) await warnOfReaders('--tls-key', flags.tlsKey, environment, warn);
   if (tokenFile !== undefined) await warnOfReaders('--token-file', tokenFile, environment, warn);

@@ -1,12 +1,11 @@
 import { connectAgent } from '../agent/client/agent-client.js';
 import type { RunningAgent } from '../agent/services/server.js';
 import type { ResultStore } from '../store/result-store.js';
-import { classOf } from '../work/class-of.js';
+import { computeClass } from '../work/class-of.js';
 import { serveWork } from '../work/serve-work.js';
 import type { WorkQueue } from '../work/work-queue.js';
 import type { OwnedHost } from './host.js';
 
-/** Makes the agent of this process take work from a queue until the signal aborts. */
 export async function serveQueue(
   running: RunningAgent,
   queue: WorkQueue,
@@ -17,7 +16,7 @@ export async function serveQueue(
   const { address, token } = await running.openDoor();
   const agent = await connectAgent(address, { security: { token } });
   try {
-    const system = classOf(agent.description);
+    const system = computeClass(agent.description);
     host.print(`takes work for systems ${system.slice(0, 8)}\n`);
     await serveWork(queue, agent, store, { signal, onWarning: (message) => host.warn(`warning: ${message}`) });
   } finally {

@@ -1,19 +1,12 @@
-import { ResultPages } from './result-pages/result-pages.js';
 import type { ServerSecurity } from '../rpc/security.js';
 import { createRpcServer, type RpcServer } from '../rpc/server.js';
 import { addPluginService } from '../server/plugin-service.js';
 import type { RunningServer } from '../server/server.js';
 
+export { ResultPages } from './result-pages/result-pages.js';
 export { startServer } from '../server/server.js';
 
-export function makeResultPages(data: ConstructorParameters<typeof ResultPages>[0]): ResultPages {
-  return new ResultPages(data);
-}
-
-/**
- * Opens a second address for the plugins of this machine: on loopback, with tokens and without TLS. The server's
- * certificate does not fit here, because it names the machine as other machines do.
- */
+/** For plugins of this machine: on loopback, without TLS, because the server's certificate names it as others do. */
 export async function openBackDoor(
   server: RunningServer,
   { token, acceptedTokens }: ServerSecurity,

@@ -6,7 +6,7 @@ import { type Outputs, writeShown } from '../command/outputs.js';
 import type { Evaluation } from '../evaluation/evaluation.js';
 import type { Plugin } from '../evaluation/plugin.js';
 import type { ShownResult } from '../evaluation/shown-result.js';
-import { type EstimateEvent, type EvaluationOutcome, parseResult, resultText } from './evaluations.js';
+import { type EstimateEvent, type EvaluationOutcome, parseResult } from './evaluations.js';
 import type { OwnedHost } from './host.js';
 import { shownSystems, type ShowOne } from './shown-systems.js';
 
@@ -46,19 +46,16 @@ function shownEstimates({ estimates, done }: EvaluationOutcome): ShownResult {
 }
 
 /** The plugin's evaluation of this name; undefined where this command does not have the plugin. */
-export function evaluationOf(name: string, plugins: readonly Plugin[]): Evaluation | undefined {
+export function findEvaluation(name: string, plugins: readonly Plugin[]): Evaluation | undefined {
   return plugins.flatMap(({ evaluation }) => evaluation ?? []).find((evaluation) => evaluation.name === name);
 }
 
-/**
- * The result document of an evaluation as its plugin's own commands show it; undefined where no plugin here understands
- * it. A result on several systems is a table of models by systems.
- */
+/** As its plugin's own commands show it, or for several systems a table; undefined where no plugin understands it. */
 export function shownDocument(
   document: unknown,
   { plugin, plugins, wide }: Pick<ShowOutcomeOptions, 'plugin' | 'plugins' | 'wide'>,
 ): ShownResult | undefined {
-  const show: ShowOne = (one) => evaluationOf(plugin, plugins)?.show?.(one, { wide });
+  const show: ShowOne = (one) => findEvaluation(plugin, plugins)?.show?.(one, { wide });
   return shownSystems(document, wide ? show : undefined) ?? show(document);
 }
 
@@ -70,10 +67,7 @@ export interface ShowOutcomeOptions {
   readonly wide: boolean;
 }
 
-/**
- * Shows and exports the result of an evaluation. Without the plugin, or without the result, the estimates are shown.
- * Sets the exit code where the result is partial.
- */
+/** Without the plugin, or the result, it shows the estimates. Sets the exit code where the result is partial. */
 export async function showOutcome(
   outcome: EvaluationOutcome,
   { plugin, plugins, outputs, json, wide }: ShowOutcomeOptions,
@@ -83,6 +77,6 @@ export async function showOutcome(
   const document = done.resultJson === undefined ? undefined : parseResult(done);
   const shown = shownDocument(document, { plugin, plugins, wide }) ?? shownEstimates(outcome);
   await writeShown(shown, json ? { ...outputs, quiet: true } : outputs, host);
-  if (json) host.print(resultText(done));
+  if (json) host.print(`${JSON.stringify(parseResult(done), null, 2)}\n`);
   if (done.partial) host.setExitCode(EXIT_PARTIAL);
 }

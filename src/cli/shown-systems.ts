@@ -34,7 +34,7 @@ function latencyText(estimate: Estimate | undefined): string {
 }
 
 /** The percentiles of runs that some system has, in the order in which the first system has them. */
-function percentagesOf({ systems }: SystemsResult): readonly number[] {
+function listPercentages({ systems }: SystemsResult): readonly number[] {
   const all = systems.flatMap(({ estimates }) => estimates.flatMap(({ percentiles }) => percentiles));
   return [...new Set(all.map(({ percentage }) => percentage))];
 }
@@ -49,13 +49,13 @@ interface Row {
   readonly estimate: Estimate | undefined;
 }
 
-function rowsOf({ models, systems }: SystemsResult): readonly Row[] {
+function listRows({ models, systems }: SystemsResult): readonly Row[] {
   return models.flatMap((model) => {
     return systems.map((system): Row => ({ model, system, estimate: estimateOf(system, model) }));
   });
 }
 
-function rowColumnsOf(percentages: readonly number[]): readonly Column<Row>[] {
+function makeRowColumns(percentages: readonly number[]): readonly Column<Row>[] {
   return [
     left('model', ({ model }) => oneLine(model)),
     left('system', ({ system }) => oneLine(system.name)),
@@ -77,16 +77,16 @@ interface Figure {
   readonly percentage?: number;
 }
 
-function figuresOf(models: readonly string[], percentages: readonly number[]): readonly Figure[] {
+function listFigures(models: readonly string[], percentages: readonly number[]): readonly Figure[] {
   return models.flatMap((model) => [{ model }, ...percentages.map((percentage) => ({ model, percentage }))]);
 }
 
-function titleOf({ name }: SystemResult): string {
+function formatTitle({ name }: SystemResult): string {
   return `${oneLine(name)} (ms)`;
 }
 
 /** A row for each model and percentile, a column for each system. */
-function columnsOf(systems: readonly SystemResult[], hasPercentiles: boolean): readonly Column<Figure>[] {
+function makeColumns(systems: readonly SystemResult[], hasPercentiles: boolean): readonly Column<Figure>[] {
   const ofRuns: Column<Figure> = left('runs', ({ percentage }) =>
     percentage === undefined ? 'mean' : `p${percentage}`,
   );
@@ -94,7 +94,7 @@ function columnsOf(systems: readonly SystemResult[], hasPercentiles: boolean): r
     left('model', ({ model }) => oneLine(model)),
     ...(hasPercentiles ? [ofRuns] : []),
     ...systems.map((system): Column<Figure> => {
-      return right(titleOf(system), ({ model, percentage }) => {
+      return right(formatTitle(system), ({ model, percentage }) => {
         const estimate = estimateOf(system, model);
         return percentage === undefined ? latencyText(estimate) : digits(percentileOf(estimate, percentage));
       });
@@ -119,13 +119,13 @@ function systemLine({ name, agents, ...system }: SystemResult): string {
   return `${name}: ${stackText(system)}; measured by ${agents.join(', ')}`;
 }
 
-function notesOf({ systems }: SystemsResult): readonly string[] {
+function listNotes({ systems }: SystemsResult): readonly string[] {
   return [...failureLines(systems), ...notShownLines(systems), ...systems.map(systemLine)].map(oneLine);
 }
 
-function tableResultOf(document: SystemsResult): TableResult {
-  const rows = rowsOf(document);
-  const percentages = percentagesOf(document);
+function buildTableResult(document: SystemsResult): TableResult {
+  const rows = listRows(document);
+  const percentages = listPercentages(document);
   return {
     document,
     records: {
@@ -142,16 +142,16 @@ function tableResultOf(document: SystemsResult): TableResult {
         ...percentages.map((each) => percentileOf(estimate, each)),
       ]),
     },
-    table: textTable(rowColumnsOf(percentages), rows),
-    notes: notesOf(document),
+    table: textTable(makeRowColumns(percentages), rows),
+    notes: listNotes(document),
   };
 }
 
-function pageOf(document: SystemsResult, showOne?: ShowOne): Page {
+function buildPage(document: SystemsResult, showOne?: ShowOne): Page {
   const { models, systems } = document;
-  const rows = rowsOf(document);
-  const percentages = percentagesOf(document);
-  const table = textTable(columnsOf(systems, percentages.length > 0), figuresOf(models, percentages));
+  const rows = listRows(document);
+  const percentages = listPercentages(document);
+  const table = textTable(makeColumns(systems, percentages.length > 0), listFigures(models, percentages));
   const known = rows.filter(({ estimate }) => estimate?.latency_ms != null).length;
   const chart = rangeChart({
     unit: 'ms',
@@ -176,26 +176,20 @@ function pageOf(document: SystemsResult, showOne?: ShowOne): Page {
   };
 }
 
-/**
- * The result of an evaluation on several systems: a table of models by systems for people, and a record for each model
- * on each system in exports.
- *
- * @param showOne also shows the plugin's own document of each system; without it, only exports contain these documents
- * @returns undefined for a document of another kind
- */
+/** @param showOne also shows each system's own document, else only in exports @returns undefined for other documents */
 export function shownSystems(document: unknown, showOne?: ShowOne): ShownResult | undefined {
   const systems = systemsResultIn(document);
   if (systems === undefined) return undefined;
   return {
-    result: () => tableResultOf(systems),
-    page: () => pageOf(systems, showOne),
+    result: () => buildTableResult(systems),
+    page: () => buildPage(systems, showOne),
     text: ({ color, width }) => {
       const { bold, yellow } = createColors(color);
-      const percentages = percentagesOf(systems);
-      const columns = columnsOf(systems.systems, percentages.length > 0);
+      const percentages = listPercentages(systems);
+      const columns = makeColumns(systems.systems, percentages.length > 0);
       // On a narrow terminal, the last systems are left out first.
-      const dispensable = systems.systems.slice(1).map(titleOf).reverse();
-      const fitted = fittingTable(columns, figuresOf(systems.models, percentages), { width, dispensable, bold });
+      const dispensable = systems.systems.slice(1).map(formatTitle).reverse();
+      const fitted = fittingTable(columns, listFigures(systems.models, percentages), { width, dispensable, bold });
       const wrapped = (line: string): string => wrap(oneLine(line), width ?? Infinity, '  ');
       const lines = [
         fitted.text,

@@ -7,16 +7,13 @@ import { byStart, type SpanDocument, SPANS } from '../tracing/span-document.js';
 /** Header of version 00 of W3C's Trace Context: the trace's id is its second part. */
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-/;
 
-async function spansOf(store: ResultStore, traceId: string): Promise<readonly SpanDocument[]> {
+async function readSpans(store: ResultStore, traceId: string): Promise<readonly SpanDocument[]> {
   const spans: SpanDocument[] = [];
   for await (const span of store.collection(SPANS).find({ trace_id: traceId })) spans.push(span);
   return spans.sort(byStart);
 }
 
-/**
- * A span that stands for a trace whose root is not in the store: the span of the evaluation's run, with the earliest
- * start and the latest end of the trace's spans.
- */
+/** Stands for a trace whose root is not in the store: its evaluation's run, from the earliest start to the latest end. */
 function standInFor(spans: readonly SpanDocument[]): SpanDocument | undefined {
   const [first] = spans;
   if (first === undefined) return undefined;
@@ -41,18 +38,13 @@ export async function storedRoots(store: ResultStore): Promise<readonly SpanDocu
   for await (const root of store.collection(SPANS).find({ parent_span_id: '' })) roots.push(root);
   const known = new Set(roots.map(({ trace_id: id }) => id));
   for (const traceId of await submittedTraces(store)) {
-    const standIn = known.has(traceId) ? undefined : standInFor(await spansOf(store, traceId));
+    const standIn = known.has(traceId) ? undefined : standInFor(await readSpans(store, traceId));
     if (standIn !== undefined) roots.push(standIn);
   }
   return roots.sort((a, b) => byStart(b, a));
 }
 
-/**
- * The spans of a trace, by their start.
- *
- * @param id 32 hexadecimal digits, first digits that only one trace has, or `latest`
- * @throws PlatformError `not_found`
- */
+/** @param id 32 hexadecimal digits, first digits of only one trace, or `latest` @throws PlatformError `not_found` */
 export async function storedTrace(store: ResultStore, id: string): Promise<readonly SpanDocument[]> {
   let traceId = id.toLowerCase();
   if (!/^[0-9a-f]{32}$/.test(traceId)) {
@@ -65,7 +57,7 @@ export async function storedTrace(store: ResultStore, id: string): Promise<reado
     }
     traceId = root.trace_id;
   }
-  const spans = await spansOf(store, traceId);
+  const spans = await readSpans(store, traceId);
   if (spans.length > 0) return spans;
   throw new PlatformError(
     'not_found',

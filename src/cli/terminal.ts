@@ -11,10 +11,7 @@ export interface Terminal {
   readonly columns: { readonly out: number | undefined; readonly err: number | undefined };
 }
 
-/**
- * Control characters, and characters that end lines or change the direction of writing. Names in foreign files may
- * contain them, and terminals execute them. Tab and newline are kept.
- */
+/** Controls, line ends, changes of writing direction: terminals execute them in foreign names. Not tab and newline. */
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 export function printable(text: string): string {

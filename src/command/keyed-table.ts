@@ -47,7 +47,6 @@ function keyedText({ table, notes }: TableResult, width: number | undefined): st
 }
 
 interface About extends Pick<Page, 'title'>, Partial<Pick<Page, 'verdict'>> {
-  /** The JSON document. */
   readonly document: object;
   readonly picture?: (() => string) | undefined;
 }

@@ -2,7 +2,7 @@ import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import type { CommandHost } from '../evaluation/plugin.js';
 import { checkInputNames } from '../onnx/values/given-values.js';
 import { checkDimensions } from '../registry/check-dimensions.js';
-import type { LoadedModel, RunningFramework } from '../registry/load-model.js';
+import type { LoadedModel, RunningFramework, SizedModel } from '../registry/load-model.js';
 import { type UnusableModel, unusableModel } from '../registry/unusable-model.js';
 import { combine, isFirstOf } from '../base/combinations.js';
 import {
@@ -24,12 +24,8 @@ export interface ModelsToLoad {
   readonly quiet: boolean;
   /** Whether it is allowed that no model can be used; by default, that is an error. */
   readonly canBeNone?: boolean;
-  /** The framework that runs the models, from {@link runsOn}. */
   readonly runsOn?: RunningFramework | undefined;
-  /**
-   * Called with each model that cannot be used, if others can; `index` is the index of its reference. Without this
-   * function, the first such model is an error.
-   */
+  /** Called with each model that cannot be used, if others can. Without it, the first such model is an error. */
   readonly onUnusable?: (
     model: UnusableModel,
     where: { readonly index: number; readonly batch: number; readonly sizes: Sizes },
@@ -54,11 +50,7 @@ export function runsOn({ description }: BenchmarkAgent, options: Pick<AgentOptio
   return { framework, frameworkVersion, allowVersion: options.allowVersion ?? false };
 }
 
-/**
- * Loads the models that a command line names, and shows a progress bar.
- *
- * @throws PlatformError where no model can be used
- */
+/** Shows a progress bar. @throws PlatformError where no model can be used */
 export async function loadBatches(
   { references, batches, inputs, quiet, canBeNone = false, runsOn, onUnusable }: ModelsToLoad,
   host: CommandHost,
@@ -68,18 +60,15 @@ export async function loadBatches(
   const runs = batches.flatMap((batch) => combinations.map((sizes) => ({ batch, sizes })));
   const wanted = runs.flatMap((run) => references.map((reference, index) => ({ run, reference, index })));
   const loaded: { readonly run: (typeof runs)[number]; readonly reference: string; readonly model: LoadedModel }[] = [];
+  const opened = new Map<string, Promise<SizedModel>>();
   try {
     for (const [done, { run, reference, index }] of wanted.entries()) {
       const { batch, sizes } = run;
       progress.step('loading', done, wanted.length, reference);
       try {
-        const model = await host.loadModel(reference, {
-          batch,
-          dimensions: sizes,
-          inputs: inputs.input,
-          runsOn,
-          signal: host.signal,
-        });
+        const reading = opened.get(reference) ?? host.readModel(reference, { runsOn, signal: host.signal });
+        opened.set(reference, reading);
+        const model = await (await reading)({ batch, dimensions: sizes, inputs: inputs.input });
         // A model without a dimension of several sizes is the same for all of them.
         if (isFirstOf(combinations, combinations.indexOf(sizes), model.symbols)) loaded.push({ run, reference, model });
       } catch (error) {
@@ -96,12 +85,7 @@ export async function loadBatches(
   return runs.map((run) => ({ ...run, models: withUniqueNames(loaded.filter((each) => each.run === run)) }));
 }
 
-/**
- * The same for a command that takes one size of the batch.
- *
- * @param onUnusable see {@link ModelsToLoad}
- * @throws PlatformError as {@link loadBatches} and {@link checkInputs}
- */
+/** For one size of the batch. @throws PlatformError as {@link loadBatches} and {@link checkInputs} */
 export async function loadModels(
   references: readonly string[],
   { batch = COMMAND_DEFAULTS.batch, quiet = false, runsOn, ...inputs }: OneBatchOptions,

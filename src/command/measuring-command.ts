@@ -14,7 +14,6 @@ export function measuringContext(
 
 export const INTERRUPTED = 'interrupted; everything measured so far is kept, and the same command continues from here';
 
-/** Sets the exit code of a command that measured: whether it was interrupted, or its results are not complete. */
 export function setMeasuringExit(
   host: CommandHost,
   {

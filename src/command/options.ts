@@ -11,12 +11,12 @@ import {
   OPTIMIZATION_LEVELS,
   type RuntimeSettings,
   runtimeSettings,
-  runtimesOf,
+  combineRuntimes,
   sessionEntry,
   sessionProblem,
   type RuntimeAxes,
 } from '../measurement/runtime-settings.js';
-import { type GivenText, givenTextOf } from '../onnx/values/given-values.js';
+import { type GivenText, parseGivenText } from '../onnx/values/given-values.js';
 import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../predictor/frameworks.js';
 import { dimensionOption, dimensionsOption } from './dimension-option.js';
 import { storeDescription } from './store-description.js';
@@ -132,7 +132,7 @@ export function addRuntimeOptions(command: Command): Command {
 
 /** The settings of a command that runs models once. @throws PlatformError `usage` for an option with several values */
 export function parseRuntime(options: RuntimeAxes): RuntimeSettings {
-  const [runtime = DEFAULT_RUNTIME, ...others] = runtimesOf(options);
+  const [runtime = DEFAULT_RUNTIME, ...others] = combineRuntimes(options);
   if (others.length === 0) return runtime;
   throw new PlatformError(
     'usage',
@@ -164,7 +164,6 @@ export function addInputOptions(command: Command): Command {
   );
 }
 
-/** The same for commands that run each model once for each combination of the sizes. */
 export function addSweepInputOptions(command: Command): Command {
   return addInputValues(
     command.option(
@@ -185,7 +184,7 @@ function addInputValues(command: Command): Command {
 
 function inputOption(text: string, before: ReadonlyMap<string, GivenText> = new Map()): ReadonlyMap<string, GivenText> {
   const [, name, value = ''] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-  const given = givenTextOf(value);
+  const given = parseGivenText(value);
   if (name === undefined || given === undefined) {
     throw new InvalidArgumentError(
       'expected NAME=VALUE, for example lengths=127, ids=0..999, mask=1,1,0 or mask=mask.npy',
@@ -266,12 +265,10 @@ export function addTableOptions(command: Command, row = 'model'): Command {
     .option('--export-html <file>', 'write a page for browsers, with charts; it is one file and loads nothing else');
 }
 
-/** For tables that have more columns than most readers need. */
 export function addWideOption(command: Command): Command {
   return command.option('--wide', 'show all columns');
 }
 
-/** For commands that show a progress bar and a table. */
 export function addQuietOption(command: Command): Command {
   return command.option('--quiet', 'no progress and no table; errors and warnings only');
 }

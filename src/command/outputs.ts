@@ -25,25 +25,20 @@ export interface Outputs {
 }
 
 /**
- * Reads the export options and checks that the files can be written, so that a typing error costs no measurement. Makes
- * missing folders.
- *
+ * Checks first that files can be written, and makes missing folders, so that a typing error costs no measurement.
  * @throws PlatformError `usage` for two exports to the same place, `storage` for a file that cannot be written
  */
 export async function prepareOutputs(options: OutputOptions): Promise<Outputs> {
-  const paths: Record<OutputFormat, string | undefined> = {
-    json: options.exportJson,
-    csv: options.exportCsv,
-    markdown: options.exportMarkdown,
-    html: options.exportHtml,
-    trace: options.traceOut,
-    svg: options.exportSvg,
-    dot: options.exportDot,
-  };
-  const exports = (Object.keys(paths) as OutputFormat[]).flatMap((format): Export[] => {
-    const path = paths[format];
-    return path === undefined ? [] : [{ format, path }];
-  });
+  const paths: readonly (readonly [OutputFormat, string | undefined])[] = [
+    ['json', options.exportJson],
+    ['csv', options.exportCsv],
+    ['markdown', options.exportMarkdown],
+    ['html', options.exportHtml],
+    ['trace', options.traceOut],
+    ['svg', options.exportSvg],
+    ['dot', options.exportDot],
+  ];
+  const exports = paths.flatMap(([format, path]): Export | [] => (path === undefined ? [] : { format, path }));
   const places = new Set<string>();
   for (const { path } of exports) {
     const place = path === STANDARD_OUTPUT ? 'standard output' : resolve(path);
@@ -58,16 +53,12 @@ export function printsExport({ exports }: Outputs): boolean {
   return exports.some(({ path }) => path === STANDARD_OUTPUT);
 }
 
-type Texts = (format: OutputFormat) => string;
-
 /**
- * Writes the exports, files first, so that an error of a stream, such as a closed pipe, costs no file.
- *
- * @param show prints the table and messages; called after the files and before standard output is written
+ * Files come first, so that an error of a stream, such as a closed pipe, costs no file; `show` comes before the stream.
  * @throws PlatformError `storage` for the first file that cannot be written; the others are written
  */
 export async function writeExports(
-  textFor: Texts,
+  textFor: (format: OutputFormat) => string,
   exports: readonly Export[],
   host: CommandHost,
   show: () => void = () => {},
@@ -89,11 +80,7 @@ export interface Shown extends ShownResult {
   readonly jsonLines?: () => string;
 }
 
-/**
- * Shows a result as a table unless `quiet` is set, and writes the exports.
- *
- * @throws PlatformError as {@link writeExports}
- */
+/** Shows a table unless `quiet` is set, and writes the exports. @throws PlatformError as {@link writeExports} */
 export async function writeShown(shown: Shown, outputs: Outputs, host: CommandHost): Promise<void> {
   const { result, pictures = {}, jsonLines, text } = shown;
   const textFor = (format: OutputFormat): string => {

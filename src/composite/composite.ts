@@ -1,11 +1,11 @@
 import type { Benchmark, BenchmarkInput } from '../measurement/benchmark.js';
-import { signatureOf } from '../measurement/weightless.js';
+import { computeSignature } from '../measurement/weightless.js';
 import { ELEMENT_TYPES, isPacked, UNPACKED } from '../onnx/model/element-type.js';
 import { int } from '../onnx/model/make-attributes.js';
 import type { DeclaredType, Model, Node, Tensor, TensorType } from '../onnx/model/model.js';
 import { parseModel } from '../onnx/read/read-model.js';
 import { anonymousAttributes } from '../onnx/layers/rename-subgraphs.js';
-import { staticTypeOf } from '../onnx/model/static-type.js';
+import { findStaticType } from '../onnx/model/static-type.js';
 import { encodeModelToBytes } from '../onnx/write/write-model.js';
 import { isProducible, Producers } from './producers.js';
 import { spelledOut } from './spell-out.js';
@@ -30,10 +30,7 @@ export interface Composite {
   readonly lightNodes: ReadonlySet<string>;
 }
 
-/**
- * How often all bricks are in the graph, one after another. Repeats of a brick take turns in reading weights of their
- * own.
- */
+/** How often all bricks are in the graph; repeats take turns in reading weights of their own. */
 export interface Repetition {
   readonly times: number;
   /** Number of repeats that have weights of their own, 1 to `times`. */
@@ -56,16 +53,10 @@ const PADDING_ROW = 1024;
 
 const JOINED = 'joined';
 
-/**
- * Numbers of inputs of idle nodes. The time of idle nodes in the profile shows the profile's cost: within the time of a
- * node, the profile also describes each of the node's inputs.
- */
+/** Inputs of idle nodes, whose time shows the profile's cost: it also describes each input within a node's time. */
 export const IDLE_INPUTS = [1, 4] as const;
 
-/**
- * Idle nodes for each number of inputs: so many that the mean of their times is much more precise than the microseconds
- * of the profile.
- */
+/** So many for each number of inputs that their mean is more precise than the profile's microseconds. */
 const IDLE_NODES = 16;
 
 interface Written extends TensorType {
@@ -78,10 +69,7 @@ function sameType(one: TensorType, other: TensorType): boolean {
   return one.elementType === other.elementType && one.dims.join() === other.dims.join();
 }
 
-/**
- * Operators that compute an exponential function. For large values, which another brick may have written, their results
- * are denormal numbers. Arithmetic with denormal numbers takes up to 16 times as long (docs/measuring.md, log).
- */
+/** For large values of another brick, exp gives denormal numbers, up to 16 times as slow (docs/measuring.md, log). */
 const EXPONENTIAL: ReadonlySet<string> = new Set([
   'Softmax',
   'Exp',
@@ -91,22 +79,17 @@ const EXPONENTIAL: ReadonlySet<string> = new Set([
   'GroupQueryAttention',
 ]);
 
-/**
- * Whether an input accepts any values of its type and shape. Values that must be positive or an index are made for the
- * brick.
- */
+/** Values that must be positive or an index are made for the brick. */
 function takesAnyValue({ role, elementType, fill, isGiven }: BenchmarkInput): boolean {
   const isFree = role === 'activation' && fill.list === undefined && isGiven !== true;
   return isFree && ELEMENT_TYPES[elementType].kind === 'float' && fill.low < 0;
 }
 
-/** Inputs of a brick that may take another brick's outputs. */
 function takingAnyValue({ inputs }: Benchmark, { graph }: Model): ReadonlySet<string> {
   const exponents = new Set(graph.nodes.flatMap((node) => (EXPONENTIAL.has(node.opType) ? node.inputs : [])));
   return new Set(inputs.flatMap((input) => (takesAnyValue(input) && !exponents.has(input.name) ? [input.name] : [])));
 }
 
-/** Bricks one after another, each reading an output of the previous one. */
 interface Chain {
   readonly nodes: Node[];
   length: number;
@@ -159,8 +142,7 @@ class CompositeBuilder {
     this.#weights.push({ ...weight, fill });
   }
 
-  add(brick: Benchmark, index: number, repeat = 0, weightSet = 0): void {
-    const model = parseModel(brick.model, 'brick');
+  add(brick: Benchmark, model: Model, index: number, repeat: number, weightSet: number): void {
     for (const [domain, version] of model.opsets) {
       this.#opsets.set(domain, Math.max(version, this.#opsets.get(domain) ?? 0));
     }
@@ -170,19 +152,19 @@ class CompositeBuilder {
     const free = takingAnyValue(brick, model);
     const chain = this.#chainFor(brick, free);
     const names = this.#placeInputs(brick, chain, { own, prefix, ofWeights, free });
-    const nameOf = (value: string): string => (value === '' ? '' : (names.get(value) ?? `${prefix}_${value}`));
+    const makeName = (value: string): string => (value === '' ? '' : (names.get(value) ?? `${prefix}_${value}`));
     let inner = 0;
     const freshName = (): string => `${prefix}_inner${inner++}`;
-    for (const [name, tensor] of model.graph.initializers) this.#initializers.set(nameOf(name), tensor);
+    for (const [name, tensor] of model.graph.initializers) this.#initializers.set(makeName(name), tensor);
     const named = model.graph.nodes.map((node, at): Node => {
-      const attributes = anonymousAttributes(node.attributes, { nameOf, freshName });
-      const ends = { inputs: node.inputs.map(nameOf), outputs: node.outputs.map(nameOf) };
+      const attributes = anonymousAttributes(node.attributes, { nameOf: makeName, freshName });
+      const ends = { inputs: node.inputs.map(makeName), outputs: node.outputs.map(makeName) };
       return { ...node, ...ends, name: `${prefix}.${at}`, attributes };
     });
     const nodes = named.flatMap(spelledOut);
     (this.#nodesOf[index] ??= []).push(...nodes.map(({ name }) => name));
     chain.nodes.push(...nodes);
-    this.#keepOutputs(model, chain, nameOf);
+    this.#keepOutputs(model, chain, makeName);
   }
 
   /** The chain of this brick: the last chain if the brick reads an output of the previous brick, else a new one. */
@@ -200,11 +182,7 @@ class CompositeBuilder {
     return chain;
   }
 
-  /**
-   * Chooses a source for each input of a brick.
-   *
-   * @returns the names of the inputs in the composite, by their names in the brick
-   */
+  /** @returns the names of the brick's inputs in the composite */
   #placeInputs(
     brick: Benchmark,
     chain: Chain,
@@ -231,7 +209,7 @@ class CompositeBuilder {
   #keepOutputs({ graph }: Model, chain: Chain, nameOf: (value: string) => string): void {
     const outputs = graph.outputs.map((output) => ({
       name: nameOf(output),
-      type: staticTypeOf(graph.types.get(output)),
+      type: findStaticType(graph.types.get(output)),
     }));
     for (const { name, type } of outputs) {
       this.#unread.add(name);
@@ -295,7 +273,7 @@ class CompositeBuilder {
       },
     });
     return {
-      benchmark: { signature: signatureOf(model), model, inputs },
+      benchmark: { signature: computeSignature(model), model, inputs },
       nodesOf: this.#nodesOf,
       places,
       idleNodes,
@@ -320,11 +298,9 @@ class CompositeBuilder {
 }
 
 /**
- * Puts bricks into one graph, in their order: those that follow each other in a model follow each other here.
+ * Bricks that follow each other in a model follow each other here. @throws PlatformError `model` for no ONNX file
  *
- * @param paddingBytes additional bytes to read in every run, so that as much data passes through the caches as in a
- *   model; 0 for none
- * @throws PlatformError `model` where a brick's file is no ONNX file
+ * @param paddingBytes to read in every run, so that as much data passes through the caches as in a model
  */
 export function buildComposite(
   bricks: readonly Benchmark[],
@@ -332,8 +308,11 @@ export function buildComposite(
   { times, weightSets }: Repetition = ONCE,
 ): Composite {
   const builder = new CompositeBuilder();
+  const parsed = bricks.map((brick) => [brick, parseModel(brick.model, 'brick')] as const);
   for (let repeat = 0; repeat < times; repeat++) {
-    for (const [index, brick] of bricks.entries()) builder.add(brick, index, repeat, repeat % weightSets);
+    for (const [index, [brick, model]] of parsed.entries()) {
+      builder.add(brick, model, index, repeat, repeat % weightSets);
+    }
   }
   return builder.build(paddingBytes, times);
 }

@@ -1,11 +1,7 @@
 /** A model that touches more than this many last-level caches in one run finds nothing in them in its next run. */
 const CACHES_OF_COLD_MODELS = 1.5;
 
-/**
- * Last-level caches that pass between two runs of a brick of such a model. Caches are not strictly least-recently-used:
- * of 1.5 caches they keep a part, and a MatMul of 16 MiB of weights was measured 2 to 5 % too fast
- * (docs/experiments.md). More than MAX_COLD_BYTES cost more time than they gain.
- */
+/** Between two runs of such a brick: caches kept a part of 1.5, and a MatMul of 16 MiB was 2 to 5 % too fast. */
 const CACHES_OF_COLD_COMPOSITES = 4;
 const MAX_COLD_BYTES = 256 * 2 ** 20;
 
@@ -30,10 +26,9 @@ export function isColdFootprint(bytes: number, cacheBytes: number): boolean {
 }
 
 /**
- * The class of a footprint, so that models of similar size share measurements: 64 KiB, 256 KiB, 1 MiB and so on, the size
- * from which on everything is cold, and one class for all larger footprints.
+ * So that models of similar size share measurements: 64 KiB, 256 KiB, 1 MiB and so on, then the size from which on
+ * everything is cold, and one class for all larger ones.
  *
- * @param bytes bytes that a model touches in one run
  * @param cacheBytes last-level cache; 0 where it is not known
  */
 export function footprintClass(bytes: number, cacheBytes: number): number {

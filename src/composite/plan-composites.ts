@@ -1,7 +1,7 @@
 import { type Benchmark, inputBytes } from '../measurement/benchmark.js';
 import type { Context } from '../measurement/measurement.js';
 import { elementCount, tensorBytes } from '../onnx/model/element-type.js';
-import { meaningOf } from '../onnx/operators/operator-versions.js';
+import { findMeaning } from '../onnx/operators/operator-versions.js';
 import type { Repetition } from './composite.js';
 import { isColdFootprint } from './footprint.js';
 import { type Operators, readOperators } from './read-operators.js';
@@ -34,19 +34,13 @@ export interface PlanLimits {
 /** Limit of a composite's bytes relative to its footprint: half a step of {@link footprintClass}. */
 const MAX_EXCESS = 2;
 
-/**
- * Most events that ONNX Runtime keeps in one profile: profiler.h, max_num_events_. Half of the events are not kernels.
- */
+/** ONNX Runtime's profiler.h, max_num_events_. Half of the events are not kernels. */
 const MAX_EVENTS = 500_000;
 
 /** Events of a run per node of a brick: those of the node, of its producers, and of the nodes that read its output. */
 const EVENTS_PER_NODE = 4;
 
-/**
- * Limit of the time between two runs of a brick, in order of magnitude. Operating systems take away memory that was not
- * used for some seconds. Then a measurement would include the time until a large weight is back (docs/measuring.md,
- * log).
- */
+/** Between two runs of a brick, by order of magnitude: systems take away memory that was unused for some seconds. */
 const MAX_ROUGH_MS = 1000;
 
 /** Memory of a runtime without a model, and per session. */
@@ -55,10 +49,7 @@ const RUNTIME_BYTES = 256 * 2 ** 20;
 /** Weights are in memory as filled, and a second time where the runtime packs them for its kernels. */
 const COPIES_OF_WEIGHTS = 2;
 
-/**
- * Bricks are repeated until a run takes this long, in order of magnitude. The first kernels of a run find the processor
- * as the code between two runs leaves it, and a composite of few small kernels has only such kernels.
- */
+/** By order of magnitude: the first kernels of a run find the processor as the code between runs leaves it. */
 const MIN_ROUGH_MS = 1;
 
 /** Limit of the nodes that repeating adds. */
@@ -80,10 +71,7 @@ interface Facts {
   readonly operators: Operators;
 }
 
-/**
- * Bytes of weights that one run reads. Of a table for lookups, it reads at most one row for each element of the
- * activations.
- */
+/** Of a table for lookups, a run reads at most one row for each element of the activations. */
 function touchedBytes({ inputs }: Benchmark, { gathered }: Operators): number {
   const numbers = inputs.reduce((sum, { role, dims }) => sum + (role === 'activation' ? elementCount(dims) : 0), 0);
   const touched = inputs.map((input) => {
@@ -95,7 +83,7 @@ function touchedBytes({ inputs }: Benchmark, { gathered }: Operators): number {
   return touched.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-function factsOf({ benchmark, context, modelBytes, roughMs }: BrickInContext, index: number): Facts {
+function collectFacts({ benchmark, context, modelBytes, roughMs }: BrickInContext, index: number): Facts {
   const operators = readOperators(benchmark.model);
   return {
     index,
@@ -112,10 +100,8 @@ function factsOf({ benchmark, context, modelBytes, roughMs }: BrickInContext, in
 }
 
 /**
- * Bricks that are collected for one graph: from any models if everything is cold, else from one model. On a shared
- * host, other machines use the same last-level cache, so data leaves it after some milliseconds (docs/measuring.md). So
- * as much time has to pass between two runs of a brick as in its model, and the runtime has to place outputs as close
- * together as in the model.
+ * Bricks of any models if everything is cold, else of one: other machines use the same last-level cache, so as much
+ * time has to pass between two runs of a brick as in its model, and outputs have to lie as close (docs/measuring.md).
  */
 class CompositeDraft {
   readonly footprintBytes: number;
@@ -166,7 +152,7 @@ class CompositeDraft {
       const before = this.#opsets.get(domain) ?? together;
       if (domain !== '' && together !== Math.min(version, before)) return false;
       if (domain !== '') continue;
-      const isSame = (from: number) => (opType: string) => meaningOf(opType, from) === meaningOf(opType, together);
+      const isSame = (from: number) => (opType: string) => findMeaning(opType, from) === findMeaning(opType, together);
       if (![...standard].every(isSame(version)) || ![...this.#standard].every(isSame(before))) return false;
     }
     return true;
@@ -207,14 +193,11 @@ class CompositeDraft {
   }
 }
 
-/**
- * Puts bricks into as few composites as footprints, memory, time, opsets and the length of a profile allow. Bricks stay
- * in their order within each composite.
- */
+/** Few composites within footprints, memory, time, opsets and a profile's length. Bricks stay in their order. */
 export function planComposites(bricks: readonly BrickInContext[], limits: PlanLimits): readonly CompositePlan[] {
   const drafts: CompositeDraft[] = [];
   for (const [index, brick] of bricks.entries()) {
-    const facts = factsOf(brick, index);
+    const facts = collectFacts(brick, index);
     // The newest composite with room for it, so that neighbours stay together.
     let draft = drafts.findLast((one) => one.takes(facts));
     if (draft === undefined) {

@@ -20,10 +20,7 @@ const CASTABLE: ReadonlySet<ElementType> = new Set([
   'bool',
 ]);
 
-/**
- * Smaller inputs are fed with the call. They are in the nearest cache anyway, and a node for each would cost more time
- * than it adds realism.
- */
+/** Smaller inputs are fed with the call: they are in the nearest cache anyway, and a node for each costs time. */
 const MIN_ELEMENTS = 1024;
 
 /** Whether a node can write this input right before it is read. Such a node writes a range of values, not a list. */
@@ -32,15 +29,12 @@ export function isProducible({ elementType, dims, fill }: BenchmarkInput): boole
 }
 
 /** Where to split dimensions so that both parts together have the fewest elements. */
-function splitOf(dims: readonly number[]): number {
+function findSplit(dims: readonly number[]): number {
   const elements = (split: number): number => elementCount(dims.slice(0, split)) + elementCount(dims.slice(split));
   return dims.reduce((best, _, index) => (elements(index + 1) < elements(best) ? index + 1 : best), 1);
 }
 
-/**
- * Nodes that write inputs of bricks. Each node adds a small column and a small row, so that it writes much and reads
- * little. Inputs of the same shape and range share the column and the row.
- */
+/** Nodes add a small column and a small row, to write much and read little. Equal inputs share both. */
 export class Producers {
   readonly nodes: Node[] = [];
   readonly #factors = new Map<string, string>();
@@ -49,7 +43,7 @@ export class Producers {
 
   produce(input: BenchmarkInput, name: string): void {
     const { elementType, dims } = input;
-    const split = splitOf(dims);
+    const split = findSplit(dims);
     const column = this.#factor(
       input,
       dims.map((dim, axis) => (axis < split ? dim : 1)),

@@ -1,19 +1,12 @@
 import type { Protocol } from '../measurement/protocol.js';
 
-/**
- * Runs of a composite for each run of a model in the protocol: a model is a sum of many bricks, whose errors average
- * out.
- */
+/** A model is a sum of many bricks, whose errors average out. */
 const RUNS_PER_RUN = 1 / 4;
 
 /** Fewest runs of a composite, unless the protocol asks for fewer. The latency of three runs is their median. */
 const MIN_RUNS = 3;
 
-/**
- * Share of the protocol's time budget for one model. A composite that has its fewest runs may run up to this time. More
- * runs in one process add little: they differ from each other by less than processes do, so the time is better spent on
- * another occasion.
- */
+/** Of the time budget for one model. Runs of one process differ less than processes: another occasion shows more. */
 const SHARE_OF_TIME_BUDGET = 1 / 40;
 
 /** Warm-up runs. The first run gets its memory as its values are made, and the second one as the plan has it. */

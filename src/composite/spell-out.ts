@@ -1,17 +1,12 @@
 import { float } from '../onnx/model/make-attributes.js';
 import type { Node } from '../onnx/model/model.js';
-import { domainOf } from '../onnx/model/opsets.js';
+import { normalizeDomain } from '../onnx/model/opsets.js';
 
-/**
- * Operators for which ONNX Runtime has no kernel. It executes the nodes of the operator's definition, and its profile
- * names none of them after the operator. If the graph contains these nodes from the beginning, they have names. Source:
- * the operators' function bodies in ONNX's Operators.md.
- */
+/** Without a kernel in ONNX Runtime, whose profile then names no node after them. Source: bodies in Operators.md. */
 const DEFINITIONS: ReadonlyMap<string, (node: Node) => readonly Node[]> = new Map([['HardSwish', hardSwish]]);
 
-/** The nodes that the runtime executes for this one: itself, or its definition. */
 export function spelledOut(node: Node): readonly Node[] {
-  const definition = domainOf(node.domain) === '' ? DEFINITIONS.get(node.opType) : undefined;
+  const definition = normalizeDomain(node.domain) === '' ? DEFINITIONS.get(node.opType) : undefined;
   return definition?.(node) ?? [node];
 }
 

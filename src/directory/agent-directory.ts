@@ -5,41 +5,40 @@ import { findRemedies, type UnmetRequirement } from '../manifest/index.js';
 import { type AgentOffer, encodedSize } from './agent-offer.js';
 
 export interface RegisteredAgent extends AgentOffer {
-  /** Id of its lease; only the agent and the platform know it. */
+  /** Of its lease; secret. */
   readonly id: string;
-  /** The token to show to it, and to no other; '' for none. Only the agent, the platform and plugins know it. */
+  /** To show to this agent only; '' for none. Secret. */
   readonly accessToken: string;
-  /** The number of its registration; later ones are greater. */
+  /** Later registrations have greater numbers. */
   readonly number: number;
   readonly registeredAt: string;
 }
 
-/** The requirements that an agent does not meet; empty where it fits. `unmetRequirements` gives those of an evaluation. */
+/** Empty where the agent fits. */
 export type Unmet = (agent: RegisteredAgent) => readonly UnmetRequirement[];
 
 export interface AgentDirectory {
-  /** Every agent whose lease has not run out, in the order of registration. */
+  /** In the order of registration. */
   list(): readonly RegisteredAgent[];
 
   /**
-   * The fitting agent that was chosen the longest time ago.
+   * Chooses the fitting agent that waited longest.
    *
-   * @throws PlatformError `unavailable` where no agent is registered; `unsupported` where none fits, listing each with
-   *   every constraint that it fails
+   * @throws PlatformError `unavailable` where no agent is registered; `unsupported` where none fits, with all reasons
    */
   choose(unmet: Unmet): RegisteredAgent;
 
   /**
-   * All fitting agents, the one that was chosen the longest time ago first.
+   * All fitting agents, the one that waited longest first.
    *
-   * @param used number of agents that do the work, from the first one on; the others count as not chosen
+   * @param used that many agents count as chosen
    * @throws PlatformError as {@link choose}
    */
   chooseAll(unmet: Unmet, used: number): readonly [RegisteredAgent, ...RegisteredAgent[]];
 }
 
 export interface AgentHolder {
-  /** Name of the token with which the agent was registered; '' on a server without tokens of several holders. */
+  /** Of the token of registration; '' on a server without several holders. */
   readonly name: string;
   readonly accessToken: string;
 }
@@ -50,13 +49,13 @@ export interface LeasedDirectory extends AgentDirectory {
   readonly leaseMs: number;
 
   /**
-   * Adds an agent. It replaces the one registered at the same address, if that one has the same holder or token.
+   * Replaces the agent at the same address, if it has the same holder or token.
    *
    * @throws PlatformError `exhausted` where there are too many; `forbidden` where the address has another holder
    */
   register(offer: AgentOffer, holder?: AgentHolder): RegisteredAgent;
 
-  /** @throws PlatformError `not_found` where the lease is unknown or has run out: register again */
+  /** @throws PlatformError `not_found` for an unknown lease or one that has run out */
   renew(id: string): void;
 
   unregister(id: string): void;
@@ -66,7 +65,7 @@ const DEFAULT_LEASE_MS = 30_000;
 
 const MAX_AGENTS = 1000;
 
-/** Most bytes of all offers together by {@link encodedSize}: room for a hundred agents with all models of the platform. */
+/** By {@link encodedSize}: room for a hundred agents with all models of the platform. */
 const MAX_SIZE = 48 * 2 ** 20;
 
 interface Entry {
@@ -74,13 +73,12 @@ interface Entry {
   readonly holder: AgentHolder;
   readonly size: number;
   expiresMs: number;
-  /** Number of the choice that last selected it; 0 before the first. */
   chosen: number;
 }
 
 export interface DirectoryOptions {
   readonly leaseMs?: number;
-  /** Milliseconds on a clock that never goes back; by default it does not count the server's own lateness. */
+  /** Never goes back; the default does not count the server's own lateness. */
   readonly now?: () => number;
 }
 
@@ -88,7 +86,7 @@ function isSameHolder(one: AgentHolder, other: AgentHolder): boolean {
   return one.name === other.name || (one.accessToken !== '' && one.accessToken === other.accessToken);
 }
 
-/** A directory in memory. It is lost when its process ends; agents register again when their lease is unknown. */
+/** In memory: agents register again when their lease is unknown. */
 export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory {
   const { leaseMs = DEFAULT_LEASE_MS, now = attendedMs } = options;
   const entries = new Map<string, Entry>();

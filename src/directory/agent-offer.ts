@@ -7,10 +7,10 @@ import { line } from './offered-text.js';
 
 const MAX_MODELS = 1000;
 
-/** See {@link encodedSize}; the models that come with the platform take less than half of it. */
+/** The models that come with the platform take less than half of it. */
 const MAX_OFFER_SIZE = 1024 * 1024;
 
-/** Memory of a value besides the characters of a text. */
+/** Besides the characters of a text. */
 const VALUE_BYTES = 32;
 
 const WILDCARDS = ['0.0.0.0', '::'];
@@ -20,30 +20,27 @@ function isReachable(address: string): boolean {
   return parsed !== undefined && parsed.port > 0 && !WILDCARDS.includes(parsed.host);
 }
 
-/** The token that an agent wants to be shown; empty for none. Characters that a header may have. */
+/** Characters that a header may have; empty for none. */
 export const accessTokenSchema = z
   .string()
   .max(1024)
   .regex(/^[!-~]*$/, 'not a token');
 
-/** Bytes of memory that an offer or a part of it takes; an estimate for values of any form. */
+/** An estimate of the memory in bytes. */
 export function encodedSize(offered: unknown): number {
   if (typeof offered === 'string') return VALUE_BYTES + offered.length;
   if (typeof offered !== 'object' || offered === null) return VALUE_BYTES;
   return Object.entries(offered).reduce((sum, [key, value]) => sum + key.length + encodedSize(value), VALUE_BYTES);
 }
 
-/** An agent's description of itself for its registration: enough to decide whether an evaluation may run there. */
 export const agentOfferSchema = z
   .strictObject({
-    /** host:port at which it serves; one agent per address. */
+    /** One agent per address. */
     address: line(300).refine(isReachable, 'not HOST:PORT of one machine'),
-    /** Whether clients connect to it over TLS. */
     tls: z.boolean(),
     hostname: line(300).min(1),
     framework: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,99}$/i, 'not the name of a framework'),
     frameworkVersion: line(100).refine((version) => semver.valid(version) !== null, 'not a semantic version'),
-    /** As Node.js names it: x64, arm64. */
     architecture: line(100).min(1),
     processor: line(300).min(1),
     operatingSystem: line(300).min(1),

@@ -14,12 +14,7 @@ function numberIn(pageToken: string): number {
   throw new PlatformError('usage', 'page_token: give the next_page_token of the page before, or none');
 }
 
-/**
- * A page of the agents, which are in the order of their registration. Agents that register meanwhile are on a later
- * page.
- *
- * @throws PlatformError `usage` for an invalid token
- */
+/** Agents that register meanwhile are on a later page. @throws PlatformError `usage` for an invalid token */
 export function takePage(
   registered: readonly RegisteredAgent[],
   { pageSize, pageToken }: ListAgentsRequest,

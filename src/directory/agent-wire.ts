@@ -1,4 +1,3 @@
-// Converts between the messages of proto/mlmodelscope/registry/v1 and this project's own types.
 import { PlatformError } from '../base/errors.js';
 import type { Agent } from '../generated/mlmodelscope/registry/v1/registry.js';
 import { check } from '../rpc/check-message.js';
@@ -16,7 +15,7 @@ export function toWireAgent(offer: AgentOffer): Agent {
   };
 }
 
-/** The public part of an agent: only the agent and the server know its lease. */
+/** Without the lease. */
 export function toWireRegistered(agent: RegisteredAgent): Agent {
   return { ...toWireAgent(agent), registeredAt: new Date(agent.registeredAt) };
 }

@@ -11,20 +11,19 @@ const { registerAgent, renewAgent, unregisterAgent } = AgentRegistryServiceServi
 
 const CALL_DEADLINE_MS = 5000;
 
-/** Time limit for the last call of an agent that is stopped: the server may be gone. */
+/** The server may be gone. */
 const FAREWELL_DEADLINE_MS = 1000;
 
-/** Renewals per lease, of which two may get lost. */
+/** Two of them may get lost. */
 const RENEWALS_PER_LEASE = 3;
 
 export interface AnnounceOptions {
-  /** The token that the server and its plugins show to the agent. */
+  /** The server and its plugins show it to the agent. */
   readonly accessToken?: string | undefined;
   readonly client?: RpcClientOptions | undefined;
   readonly signal: AbortSignal;
-  /** Called after every registration: the first one, and those after the server lost the lease. */
+  /** Also called after the server lost the lease. */
   readonly onRegistered?: (() => void) | undefined;
-  /** Called once when the server stops answering. */
   readonly onLost?: ((problem: string) => void) | undefined;
 }
 
@@ -41,7 +40,6 @@ async function register(client: RpcClient, offer: AgentOffer, accessToken: strin
   return { id: agentId, renewMs: leaseMs / RENEWALS_PER_LEASE };
 }
 
-/** False where the server doesn't know the lease. */
 async function renew(client: RpcClient, { id }: Lease): Promise<boolean> {
   try {
     await client.unary(renewAgent, { agentId: id }, { deadlineMs: CALL_DEADLINE_MS });
@@ -57,8 +55,7 @@ async function unregister(client: RpcClient, { id }: Lease): Promise<void> {
 }
 
 /**
- * Registers an agent with the platform's server at an address and keeps it registered, through restarts of the server,
- * until the signal aborts; then it ends the registration.
+ * Keeps an agent registered, through restarts of the server, until the signal aborts; then it ends the registration.
  *
  * @throws PlatformError where the server refuses the agent: a wrong token, an invalid offer
  */

@@ -1,13 +1,12 @@
-/** Below the 4 MiB that gRPC clients accept by default; encoding this much takes some milliseconds. */
+/** Below the 4 MiB that gRPC clients accept by default. */
 const PAGE_BYTES = 2 * 2 ** 20;
 
-export interface Page<T> {
-  readonly items: readonly T[];
-  readonly isLast: boolean;
-}
-
-/** The first items of a list: at most `most`, as many as fit into 2 MiB, and at least one. */
-export function firstPage<T>(list: Iterable<T>, bytesOf: (item: T) => number, most = Infinity): Page<T> {
+/** As many items as fit into `most` and 2 MiB, at least one. */
+export function firstPage<T>(
+  list: Iterable<T>,
+  bytesOf: (item: T) => number,
+  most = Infinity,
+): { readonly items: readonly T[]; readonly isLast: boolean } {
   const items: T[] = [];
   let bytes = 0;
   for (const item of list) {

@@ -1,8 +1,8 @@
 import { Metadata, type ServerUnaryCall } from '@grpc/grpc-js';
 import { firstPage } from './page.js';
 
-// The platform's published contract has no pages, and pages may not be added. So a long answer is cut to a size that
-// every client accepts. The call's metadata has a token for the rest, for clients that read it.
+// The published contract has no pages. So a long answer is cut to a size that every client accepts, and the call's
+// metadata has a token for the rest.
 
 const PAGE_TOKEN = 'page-token';
 const NEXT_PAGE_TOKEN = 'next-page-token';
@@ -12,7 +12,7 @@ export interface Listed<Message> {
   readonly message: Message;
 }
 
-/** The messages after a key. Of several messages with the same key, only the last one. */
+/** Of several messages with the same key, only the last one. */
 function* listedAfter<Message>(listed: Iterable<Listed<Message>>, after: string): Generator<Listed<Message>> {
   let waiting: Listed<Message> | undefined;
   for (const one of listed) {
@@ -24,11 +24,9 @@ function* listedAfter<Message>(listed: Iterable<Listed<Message>>, after: string)
 }
 
 /**
- * The messages after the one that the call's `page-token` names; without this token, from the first one on. Sets
- * `next-page-token` if there are more.
+ * From the one that the call's `page-token` names. Sets `next-page-token` if there are more.
  *
  * @param listed in the order of their keys
- * @param encode encodes a message as it is sent
  */
 export function pageFor<Message>(
   call: Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'sendMetadata'>,

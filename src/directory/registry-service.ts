@@ -1,6 +1,7 @@
 import semver from 'semver';
 import { setImmediate } from 'node:timers/promises';
 import { PlatformError } from '../base/errors.js';
+import { oncePer } from '../base/once-per.js';
 import {
   Agent,
   FrameworkManifest,
@@ -19,18 +20,16 @@ import { goArchitecture } from '../base/go-architecture.js';
 import { isAny, isLatest, isSameName, isWithin, platformName } from '../base/platform-name.js';
 import { type Listed, pageFor } from './published-pages.js';
 
-type Fits = (version: string) => boolean;
-
 /** @throws PlatformError `usage` for an invalid constraint */
-function versionFilter(field: string, constraint: string): Fits {
-  // The newest version is found later, among the versions with the requested name.
+function versionFilter(field: string, constraint: string): (version: string) => boolean {
+  // The newest version is found later.
   if (isAny(constraint) || isLatest(constraint)) return () => true;
   const range = constraint.length <= 100 ? semver.validRange(constraint) : null;
   if (range === null) {
     const shown = constraint.slice(0, 100);
     throw new PlatformError('usage', `${field}: "${shown}" is not a version constraint such as ^1.20`);
   }
-  // Agents offer thousands of models with the same few versions.
+  // Agents offer thousands of models with few versions.
   const known = new Map<string, boolean>();
   return (version) => {
     const fits = known.get(version) ?? isWithin(version, range);
@@ -39,7 +38,7 @@ function versionFilter(field: string, constraint: string): Fits {
   };
 }
 
-function frameworkOf({ framework, frameworkVersion }: RegisteredAgent): FrameworkManifest {
+function toFrameworkManifest({ framework, frameworkVersion }: RegisteredAgent): FrameworkManifest {
   return { name: framework, version: frameworkVersion, container: {} };
 }
 
@@ -53,7 +52,7 @@ function toAgent(agent: RegisteredAgent): Agent {
     hasgpu: false,
     cpuinfo: agent.processor,
     gpuinfo: '',
-    frameworks: [frameworkOf(agent)],
+    frameworks: [toFrameworkManifest(agent)],
     metadata: {
       cores: String(agent.cores),
       memory_bytes: String(agent.memoryBytes),
@@ -68,7 +67,7 @@ function versionKey({ name, version }: { readonly name: string; readonly version
   return `${name} ${version}`;
 }
 
-/** Sorted by key; items with the same key stay in their order. */
+/** Items with the same key stay in their order. */
 function inOrder<T extends Listed<unknown>>(listed: T[]): T[] {
   return listed.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }
@@ -83,31 +82,20 @@ interface OfferedModel extends Listed<ModelManifest> {
   readonly agent: RegisteredAgent;
 }
 
-/** The models of a list of agents, by the list. */
-const offered = new WeakMap<readonly RegisteredAgent[], Promise<readonly OfferedModel[]>>();
-
-/**
- * The models of all agents in the order of their names. Tens of thousands of models are sorted once for many requests.
- */
-function modelsOf(agents: readonly RegisteredAgent[]): Promise<readonly OfferedModel[]> {
-  const models = offered.get(agents) ?? modelsInOrder(agents);
-  offered.set(agents, models);
-  return models;
-}
-
-async function modelsInOrder(agents: readonly RegisteredAgent[]): Promise<readonly OfferedModel[]> {
+/** Tens of thousands of models are sorted once for many requests. */
+const listModels = oncePer(async (agents: readonly RegisteredAgent[]): Promise<readonly OfferedModel[]> => {
   const models = agents.flatMap((agent) =>
     agent.models.map((message) => ({ key: versionKey(message), agent, message })),
   );
   await setImmediate();
   return inOrder(models);
-}
+});
 
-/** Items that are checked before other work runs: a constraint takes some microseconds for a version. */
+/** Checked before other work runs: a constraint takes some microseconds. */
 const MODELS_AT_ONCE = 1000;
 const AGENTS_AT_ONCE = 5;
 
-/** The items of a long list for which `isMeant` is true. Other work runs after each part of the list. */
+/** Other work runs after each part of the list. */
 async function inParts<T>(
   list: readonly T[],
   { atOnce, waitForLoop, isMeant }: { atOnce: number; waitForLoop: WaitForLoop; isMeant: (item: T) => boolean },
@@ -120,7 +108,7 @@ async function inParts<T>(
   return meant;
 }
 
-/** Compares versions. Versions that npm cannot read come before all others. */
+/** Versions that npm cannot read come first. */
 function compareVersions(one: string, other: string): number {
   const a = semver.coerce(one);
   const b = semver.coerce(other);
@@ -141,7 +129,7 @@ function newestVersions(list: readonly (readonly [name: string, version: string]
   return versions;
 }
 
-/** Adds the platform's published registry: the frameworks and models of all registered agents. */
+/** The platform's published registry. */
 export function addRegistryService(server: RpcServer, directory: AgentDirectory): void {
   const { calls } = server;
 
@@ -156,10 +144,7 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
     return named.filter((agent) => isVersion(agent.frameworkVersion, versions.get(agent.framework)));
   }
 
-  /**
-   * Gives a function that says whether a request is about a model. `latest` is the newest version that these agents
-   * offer.
-   */
+  /** `latest` is the newest version that these agents offer. */
   async function modelFilter(
     { modelName, modelVersion }: ModelRequest,
     agents: ReadonlySet<RegisteredAgent>,
@@ -170,7 +155,7 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
       return (isAny(modelName) || isSameName(name, modelName)) && fits(version);
     };
     if (!isLatest(modelVersion)) return isMeant;
-    const named = await inParts(await modelsOf(directory.list()), {
+    const named = await inParts(await listModels(directory.list()), {
       atOnce: MODELS_AT_ONCE,
       waitForLoop,
       isMeant: ({ agent, message }) => agents.has(agent) && !message.hidden && isMeant(message),
@@ -182,8 +167,8 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
   const answers = {
     frameworkManifests: calls.unary((call) => {
       const listed = agentsWith(call.request).map((agent) => ({
-        key: versionKey(frameworkOf(agent)),
-        message: frameworkOf(agent),
+        key: versionKey(toFrameworkManifest(agent)),
+        message: toFrameworkManifest(agent),
       }));
       const frameworks = inOrder(listed);
       return { manifests: pageFor(call, frameworks, (one) => FrameworkManifest.encode(one)) };
@@ -195,7 +180,7 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
     modelManifests: calls.unary(async (call, _signal, waitForLoop) => {
       const agents = new Set(agentsWith(call.request));
       const isMeant = await modelFilter(call.request, agents, waitForLoop);
-      const models = await modelsOf(directory.list());
+      const models = await listModels(directory.list());
       const isShown = ({ agent, message }: OfferedModel): boolean => {
         return agents.has(agent) && !message.hidden && isMeant(message);
       };

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import type { FrameworkName } from '../predictor/frameworks.js';
-import type { LoadedModel, LoadOptions } from '../registry/load-model.js';
+import type { ReadingOptions, SizedModel } from '../registry/load-model.js';
 import type { ResultStore } from '../store/result-store.js';
 import type { Analysis } from './analysis.js';
 import type { Evaluation } from './evaluation.js';
@@ -35,7 +35,7 @@ export interface CommandHost {
    * exist, and may be one that cannot be written.
    */
   openStore(uri: string | undefined, options?: { readonly access: 'read' }): Promise<ResultStore>;
-  loadModel(reference: string, options: LoadOptions): Promise<LoadedModel>;
+  readModel(reference: string, options: ReadingOptions): Promise<SizedModel>;
   setExitCode(code: 0 | 3 | 4 | 130): void;
 }
 

@@ -25,6 +25,9 @@ const recordSchema = z.strictObject({
   traceContext: z.record(z.string(), z.string()),
 });
 
+/** What others see of an evaluation. */
+export const evaluationSchema = recordSchema.omit({ digest: true, attempts: true, traceContext: true });
+
 export type EvaluationRecord = Readonly<z.infer<typeof recordSchema>>;
 
 export function evaluationHasEnded({ state }: EvaluationRecord): boolean {

@@ -36,7 +36,7 @@ const LIMITS = { structureBytes: 2 ** 31, nodes: 2 ** 20, inlinedSize: INLINED_S
 
 const NOT_SUBMITTED = 'no such file in the submission';
 
-function filesOf({ files }: Submission): ManifestFiles {
+function openFiles({ files }: Submission): ManifestFiles {
   return {
     read(path) {
       const bytes = files.get(path);
@@ -49,7 +49,11 @@ function filesOf({ files }: Submission): ManifestFiles {
 }
 
 /** It reads nothing from the disk. */
-function graphOf(resolved: ResolvedModel, { files, graphs, unusable = [] }: Submission, budget: ReadingBudget): Model {
+function findGraph(
+  resolved: ResolvedModel,
+  { files, graphs, unusable = [] }: Submission,
+  budget: ReadingBudget,
+): Model {
   const { name, source } = resolved;
   const known = unusable.find(({ name: of }) => of === name);
   if (known !== undefined) throw new PlatformError('model', known.reason);
@@ -66,7 +70,7 @@ function graphOf(resolved: ResolvedModel, { files, graphs, unusable = [] }: Subm
 }
 
 /** Graphs keep the dimensions that files leave open; the manifests give their sizes. */
-function graphsOf({ models }: LoadedEvaluation): ReadonlyMap<string, Benchmark> {
+function encodeGraphs({ models }: LoadedEvaluation): ReadonlyMap<string, Benchmark> {
   return new Map(
     models.map(({ name, model, open }) => [
       name,
@@ -88,7 +92,7 @@ export async function loadSubmission(
   const budget = new ReadingBudget(LIMITS, 'usage');
   const files = new Map(submission.files);
   const loaded = await loadEvaluation(submission.manifestPath, {
-    files: filesOf(submission),
+    files: openFiles(submission),
     allowVersion: submission.allowVersion,
     agents: submission.agents,
     ...(check === undefined ? {} : { check }),
@@ -96,10 +100,10 @@ export async function loadSubmission(
       await setImmediate();
       // Two models may share a file, so the new submission has their graphs instead.
       if (resolved.source.kind === 'file') files.set(resolved.source.path, undefined);
-      return graphOf(resolved, submission, budget);
+      return findGraph(resolved, submission, budget);
     },
   });
-  return { loaded, submission: { ...submission, files, graphs: graphsOf(loaded), unusable: loaded.unusable } };
+  return { loaded, submission: { ...submission, files, graphs: encodeGraphs(loaded), unusable: loaded.unusable } };
 }
 
 /** Manifests as they are, models without their weights. @throws PlatformError as {@link loadEvaluation} */
@@ -123,6 +127,6 @@ export async function submissionOf(
   };
   const loaded = await loadEvaluation(manifestPath, { ...options, files: recording });
   const { allowVersion } = options;
-  const submission = { manifestPath, files, graphs: graphsOf(loaded), unusable: loaded.unusable, allowVersion };
+  const submission = { manifestPath, files, graphs: encodeGraphs(loaded), unusable: loaded.unusable, allowVersion };
   return { loaded, submission };
 }

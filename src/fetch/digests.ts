@@ -11,7 +11,7 @@ export interface Digests {
   readonly bytes: number;
 }
 
-export async function digestsOf(path: string, signal: AbortSignal): Promise<Digests> {
+export async function computeDigests(path: string, signal: AbortSignal): Promise<Digests> {
   const sha256 = createHash('sha256');
   const md5 = createHash('md5');
   let bytes = 0;

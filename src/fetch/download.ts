@@ -37,7 +37,7 @@ function validatorOf({ etag, 'last-modified': modified }: IncomingHttpHeaders): 
   return etag !== undefined && !etag.startsWith('W/') ? etag : modified;
 }
 
-function rangeOf({ headers }: IncomingMessage): { readonly start: number; readonly total: number } | undefined {
+function parseRange({ headers }: IncomingMessage): { readonly start: number; readonly total: number } | undefined {
   const [, start, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers['content-range'] ?? '') ?? [];
   return start === undefined ? undefined : { start: Number(start), total: Number(total) };
 }
@@ -67,7 +67,7 @@ async function openRest(text: string, part: Part, rules: UrlRules): Promise<Open
   const opened = await openUrl(text, { ...rules, headers: { ...rules.headers, ...range } });
   const { url, response } = opened;
   const { statusCode = 0 } = response;
-  const found = statusCode === 206 ? rangeOf(response) : undefined;
+  const found = statusCode === 206 ? parseRange(response) : undefined;
   if (found !== undefined && canContinue && found.start === length) return { ...opened, total: found.total };
   if (statusCode === 200) {
     const validator = validatorOf(response.headers);

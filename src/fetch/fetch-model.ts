@@ -9,7 +9,7 @@ import { DISK } from '../manifest/files.js';
 import type { ModelManifest } from '../manifest/index.js';
 import type { Lock, Pin } from '../manifest/lock-file.js';
 import { besideManifest } from '../manifest/reference.js';
-import { type Digests, digestsOf, hasChecksum, requireExpected } from './digests.js';
+import { type Digests, computeDigests, hasChecksum, requireExpected } from './digests.js';
 import { download, type DownloadRules } from './download.js';
 import { readLock, writePins } from './lock.js';
 import { Part } from './part.js';
@@ -62,7 +62,7 @@ function expectedOf({ kind, path, checksum }: Download, lock: Lock) {
 async function getFile(file: Download, target: string, lock: Lock, rules: FetchRules): Promise<Digests> {
   const expected = expectedOf(file, lock);
   if (await isFile(target)) {
-    const digests = await digestsOf(target, rules.signal);
+    const digests = await computeDigests(target, rules.signal);
     try {
       requireExpected(target, digests, expected);
     } catch (error) {
@@ -75,7 +75,7 @@ async function getFile(file: Download, target: string, lock: Lock, rules: FetchR
     const mirrored = await inMirror(file.url, rules);
     if (mirrored === undefined) await download(file.url, part, rules);
     else await copyInto(part, mirrored, rules);
-    const digests = await digestsOf(part.path, rules.signal);
+    const digests = await computeDigests(part.path, rules.signal);
     try {
       requireExpected(mirrored ?? file.url, digests, expected);
     } catch (error) {
@@ -113,7 +113,7 @@ async function getGraphOf(
         : `the archive has no file ${archive.graph}`;
       throw new PlatformError('model', `${archive.url}: ${problem}`);
     }
-    const digests = await digestsOf(graph, rules.signal);
+    const digests = await computeDigests(graph, rules.signal);
     const { checksum } = archive;
     const isOfArchive = checksum !== undefined && hasChecksum(packed, checksum);
     const pin = lock.get(`${archive.folder}/${archive.graph}`);

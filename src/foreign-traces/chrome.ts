@@ -2,14 +2,12 @@ import { ownValue } from '../base/own-value.js';
 import { type Entry, isEntry } from './entry.js';
 import { ELEMENTS, JsonPicker } from './json-picker.js';
 import { OutermostOperators } from './outermost-operators.js';
-import { emitPlatformSpan, describedSystem, traceIdOf } from './platform-span.js';
+import { emitPlatformSpan, describedSystem, normalizeTraceId } from './platform-span.js';
 import { quoted } from '../base/quoted.js';
 import { traceError } from './trace-error.js';
 import type { Emit, TraceReader } from './trace-record.js';
 
-/**
- * Most begin events without an end event, over all threads. A trace with more is refused, so that memory stays bounded.
- */
+/** Most begin events without an end event, over all threads: so memory stays bounded. */
 const MAX_OPEN_EVENTS = 100_000;
 
 /** Microseconds as a number or, as some producers write them, as text. */
@@ -17,11 +15,10 @@ function microseconds(value: unknown): number {
   return typeof value === 'number' ? value : typeof value === 'string' && value !== '' ? Number(value) : NaN;
 }
 
-function threadOf({ pid, tid }: Entry): string {
+function nameThread({ pid, tid }: Entry): string {
   return `${String(pid)} ${String(tid)}`;
 }
 
-/** A finished event: a complete event, or a begin event with its end event. */
 interface Complete {
   readonly event: Entry;
   readonly startUs: number;
@@ -31,10 +28,7 @@ interface Complete {
 
 /** Pairs begin events (B) with their ends (E), which nest within a thread. */
 class OpenEvents {
-  private readonly stacks = new Map<
-    string,
-    { readonly event: Entry; readonly startUs: number; readonly place: string }[]
-  >();
+  private readonly stacks = new Map<string, Omit<Complete, 'durationUs'>[]>();
   private open = 0;
 
   constructor(private readonly source: string) {}
@@ -43,40 +37,34 @@ class OpenEvents {
     if (++this.open > MAX_OPEN_EVENTS) {
       throw traceError(this.source, place, `more than ${MAX_OPEN_EVENTS} events have begun and not ended`);
     }
-    const thread = threadOf(event);
+    const thread = nameThread(event);
     const stack = this.stacks.get(thread);
     if (stack === undefined) this.stacks.set(thread, [{ event, startUs, place }]);
     else stack.push({ event, startUs, place });
   }
 
   end(event: Entry, endUs: number): Complete | undefined {
-    const begun = this.stacks.get(threadOf(event))?.pop();
+    const begun = this.stacks.get(nameThread(event))?.pop();
     if (begun === undefined) return undefined;
     this.open--;
     // Arguments of the end event are added to those of the begin event.
-    const args = {
-      ...argumentsOf(begun.event),
-      ...argumentsOf(event),
-    };
+    const args = { ...readArguments(begun.event), ...readArguments(event) };
     const { startUs, place } = begun;
     return { event: { ...begun.event, args }, startUs, durationUs: endUs - startUs, place };
   }
 }
 
-/** Phases of events that take time: complete, begin and end. */
 const TIMED = new Set(['X', 'B', 'E']);
 
-function argumentsOf({ args }: Entry): Entry {
+function readArguments({ args }: Entry): Entry {
   return isEntry(args) ? args : {};
 }
 
 /**
- * Chrome's trace events, which Perfetto opens as well. Layers are events whose arguments are the platform's tags
- * (layer_sequence_index, op_name, …), as `--trace-out` and `trace export` write them, and PyTorch's operators, recorded with
- * `record_shapes`: those that no other operator called.
+ * Chrome's trace events, which Perfetto opens as well. Layers are events with the platform's tags as arguments (as
+ * `trace export` writes them), and PyTorch's operators (with `record_shapes`) that no other operator called.
  */
 export const chrome: TraceReader = {
-  onePerPosition: false,
   detects: (head) => /"traceEvents"\s*:/.test(head) || (/^\s*\[/.test(head) && /"ph"\s*:\s*"/.test(head)),
   async read(chunks, source, emit: Emit) {
     const open = new OpenEvents(source);
@@ -85,15 +73,15 @@ export const chrome: TraceReader = {
       if (!(durationUs >= 0) || !Number.isFinite(durationUs)) {
         throw traceError(source, place, `dur: expected microseconds from zero up, found ${durationUs}`);
       }
-      const args = argumentsOf(event);
+      const args = readArguments(event);
       const trace = String(event['pid']);
       const name = typeof event['name'] === 'string' ? event['name'] : '';
-      const call = { trace, thread: threadOf(event), name, args, startUs, durationUs, place };
+      const call = { trace, thread: nameThread(event), name, args, startUs, durationUs, place };
       if (event['cat'] === 'cpu_op') operators.add(call);
       else if (event['cat'] === 'user_annotation') operators.addRange(call);
       else {
         // A trace with an id may have spans of several processes.
-        const traceId = traceIdOf(ownValue(args, 'trace_id'));
+        const traceId = normalizeTraceId(ownValue(args, 'trace_id'));
         const span = {
           trace: traceId ?? trace,
           traceId,
@@ -110,7 +98,7 @@ export const chrome: TraceReader = {
       if (!isEntry(value)) throw traceError(source, place, `expected an event, found ${quoted(JSON.stringify(value))}`);
       const { ph } = value;
       if (ph === 'M' && value['name'] === 'process_name') {
-        const system = describedSystem((key) => ownValue(argumentsOf(value), key));
+        const system = describedSystem((key) => ownValue(readArguments(value), key));
         if (system !== undefined) emit({ kind: 'system', process: String(value['pid']), system }, place);
       }
       if (typeof ph !== 'string' || !TIMED.has(ph)) return;
@@ -123,9 +111,7 @@ export const chrome: TraceReader = {
         if (ended !== undefined) complete(ended);
       }
     };
-    const picker = new JsonPicker(source, [[ELEMENTS], ['traceEvents', ELEMENTS]], onEvent, { mayBeCut: true });
-    for await (const chunk of chunks) picker.write(chunk);
-    picker.end();
+    await new JsonPicker(source, [[ELEMENTS], ['traceEvents', ELEMENTS]], onEvent, { mayBeCut: true }).read(chunks);
     await operators.finish(emit);
   },
 };

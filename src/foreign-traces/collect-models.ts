@@ -1,6 +1,6 @@
 import { FactsOverRuns, type KernelFacts } from '../measurement/kernel-facts.js';
 import { isPlausibleMs, PLAUSIBLE_MS } from '../base/plausible-duration.js';
-import { MAX_LAYERS } from './layer-limits.js';
+import { Distinct } from './distinct.js';
 import { Samples } from './samples.js';
 import { quoted } from '../base/quoted.js';
 import { END, traceError } from './trace-error.js';
@@ -38,10 +38,7 @@ export interface TracedModel {
   readonly model: string | undefined;
   readonly system: string | undefined;
   readonly source: string;
-  /**
-   * Ids of its traces, the same in every format. Empty where a part of the data has no id, or where there are too many
-   * ids.
-   */
+  /** Empty where a part of the data has no id, or where there are too many ids. */
   readonly traceIds: readonly string[];
   readonly layers: readonly MeasuredLayer[];
   /** Durations of the whole model, measured without tracing its layers. */
@@ -88,8 +85,7 @@ const DESCRIBED = NaN;
 
 /** Groups a file's records by model and system, and keeps only one number for each duration. */
 export class ModelCollector {
-  private readonly ids = new Map<string, number>();
-  private readonly layers: TracedLayer[] = [];
+  private readonly layers = new Distinct<TracedLayer>();
   private readonly places: string[] = [];
   private readonly modelByTrace = new Map<string, string | undefined>();
   private readonly systemByProcess = new Map<string | undefined, string>();
@@ -130,17 +126,10 @@ export class ModelCollector {
   }
 
   private idOf(layer: TracedLayer, place: string): number {
-    const identity = JSON.stringify(layer);
-    let id = this.ids.get(identity);
-    if (id === undefined) {
-      id = this.layers.length;
-      if (id >= MAX_LAYERS) {
-        throw traceError(this.source, place, `more than ${MAX_LAYERS} different layers; split the file`);
-      }
-      this.ids.set(identity, id);
-      this.layers.push(layer);
-      this.places.push(place);
-    }
+    const id = this.layers.idOf(layer, (most) => {
+      return traceError(this.source, place, `more than ${most} different layers; split the file`);
+    });
+    this.places[id] ??= place;
     return id;
   }
 
@@ -186,11 +175,8 @@ export class ModelCollector {
       ofTrace = new Map();
       this.pending.set(trace, ofTrace);
     }
-    let pending = ofTrace.get(process);
-    if (pending === undefined) {
-      pending = { traceId, process, what: [], durationsMs: [], facts: [] };
-      ofTrace.set(process, pending);
-    }
+    const pending: Pending = ofTrace.get(process) ?? { traceId, process, what: [], durationsMs: [], facts: [] };
+    ofTrace.set(process, pending);
     return pending;
   }
 
@@ -208,10 +194,7 @@ export class ModelCollector {
     this.pending.delete(trace);
   }
 
-  /**
-   * Settles a complete trace and frees its memory. In formats that emit the end of a trace, a process belongs to one
-   * trace.
-   */
+  /** Frees a complete trace's memory. In formats that emit the end of a trace, a process belongs to one trace. */
   private forget(trace: string): void {
     const processes = [...(this.pending.get(trace)?.keys() ?? [])];
     this.settle(trace);
@@ -263,15 +246,11 @@ export class ModelCollector {
       records.facts.set(what, over);
       over.add(facts);
     }
-    let samples = records.layers.get(what);
-    if (samples === undefined) {
-      samples = new Samples();
-      records.layers.set(what, samples);
-    }
+    const samples = records.layers.get(what) ?? new Samples();
+    records.layers.set(what, samples);
     if (!Number.isNaN(ms)) samples.add(ms);
   }
 
-  /** @param onePerPosition see {@link TraceReader} */
   finish(onePerPosition: boolean): readonly TracedModel[] {
     for (const trace of [...this.pending.keys()]) this.settle(trace);
     return [...this.records.values()].map(({ model, system, traceIds, layers, facts, whole, tracedWhole }) => {
@@ -283,17 +262,13 @@ export class ModelCollector {
         source: this.source,
         traceIds,
         layers: ids
-          .map((id) => {
+          .flatMap((id): MeasuredLayer | [] => {
+            const layer = this.layers.all[id];
+            if (layer === undefined) return [];
             const samples = layers.get(id);
-            const measured = {
-              samplesMs: samples?.values ?? [],
-              runs: samples?.count ?? 0,
-              ...facts.get(id)?.facts,
-              ...(this.isInOrder && { order: id }),
-            };
-            return { layer: this.layers[id], ...measured };
+            const measured = { samplesMs: samples?.values ?? [], runs: samples?.count ?? 0 };
+            return { ...layer, ...measured, ...facts.get(id)?.facts, ...(this.isInOrder && { order: id }) };
           })
-          .flatMap(({ layer, ...measured }) => (layer === undefined ? [] : [{ ...layer, ...measured }]))
           .sort((a, b) => comparePaths(a.index, b.index)),
         wholeMs: whole.values,
         tracedWholeMs: tracedWhole.values,
@@ -305,16 +280,16 @@ export class ModelCollector {
   private leaves(ids: readonly number[]): readonly number[] {
     const modules = new Set<string>();
     for (const id of ids) {
-      const path = this.layers[id]?.index.split('-') ?? [];
+      const path = this.layers.all[id]?.index.split('-') ?? [];
       for (let length = 1; length < path.length; length++) modules.add(path.slice(0, length).join('-'));
     }
-    return modules.size === 0 ? ids : ids.filter((id) => !modules.has(this.layers[id]?.index ?? ''));
+    return modules.size === 0 ? ids : ids.filter((id) => !modules.has(this.layers.all[id]?.index ?? ''));
   }
 
   private refuseTwice(ids: readonly number[], model: string | undefined): void {
     const first = new Map<string, number>();
     for (const id of ids) {
-      const layer = this.layers[id];
+      const layer = this.layers.all[id];
       if (layer === undefined) continue;
       const position = `${layer.index} ${layer.last ?? ''} ${layer.granularity ?? ''}`;
       const other = first.get(position);

@@ -1,6 +1,6 @@
-import { isEntry } from './entry.js';
+import { isEntry, valuesIn } from './entry.js';
 import { ELEMENTS, JsonPicker } from './json-picker.js';
-import { emitPlatformSpan, describedSystem, traceIdOf } from './platform-span.js';
+import { emitPlatformSpan, describedSystem, normalizeTraceId } from './platform-span.js';
 import { quoted } from '../base/quoted.js';
 import { traceError } from './trace-error.js';
 import type { Emit, TraceReader } from './trace-record.js';
@@ -11,14 +11,6 @@ const PATHS = [
   ['data', ELEMENTS, 'processes'],
 ] as const;
 
-function taggedBy(tags: unknown): (name: string) => unknown {
-  const list: readonly unknown[] = Array.isArray(tags) ? tags : [];
-  return (name) => {
-    for (const tag of list) if (isEntry(tag) && tag['key'] === name) return tag['value'];
-    return undefined;
-  };
-}
-
 function readSpan(value: unknown, trace: string, source: string, place: string, emit: Emit): void {
   if (!isEntry(value)) throw traceError(source, place, `expected a span, found ${quoted(JSON.stringify(value))}`);
   const { traceID, operationName, duration, tags, processID } = value;
@@ -27,23 +19,22 @@ function readSpan(value: unknown, trace: string, source: string, place: string, 
   }
   const span = {
     trace,
-    traceId: traceIdOf(traceID),
-    process: processOf(trace, processID),
+    traceId: normalizeTraceId(traceID),
+    process: nameProcess(trace, processID),
     name: typeof operationName === 'string' ? operationName : '',
     durationMs: duration / 1000,
-    tag: taggedBy(tags),
+    tag: valuesIn(tags),
   };
   emitPlatformSpan(span, source, place, emit);
 }
 
 /** Names of processes are unique within their trace only. */
-function processOf(trace: string, id: unknown): string {
+function nameProcess(trace: string, id: unknown): string {
   return `${trace} ${typeof id === 'string' ? id : ''}`;
 }
 
 /** Jaeger's JSON, as its user interface and its query service write it. */
 export const jaeger: TraceReader = {
-  onePerPosition: false,
   detects: (head) => /^\s*\{\s*"data"\s*:\s*\[/.test(head) || (/"traceID"/.test(head) && /"operationName"/.test(head)),
   async read(chunks, source, emit) {
     let latest: string | undefined;
@@ -55,12 +46,11 @@ export const jaeger: TraceReader = {
       if (path === 0) readSpan(value, trace, source, place, emit);
       else if (isEntry(value)) {
         for (const [id, process] of Object.entries(value)) {
-          const system = describedSystem(taggedBy(isEntry(process) ? process['tags'] : undefined));
-          if (system !== undefined) emit({ kind: 'system', process: processOf(trace, id), system }, place);
+          const system = describedSystem(valuesIn(isEntry(process) ? process['tags'] : undefined));
+          if (system !== undefined) emit({ kind: 'system', process: nameProcess(trace, id), system }, place);
         }
       }
     });
-    for await (const chunk of chunks) picker.write(chunk);
-    picker.end();
+    await picker.read(chunks);
   },
 };

@@ -24,14 +24,7 @@ export type JsonPath = readonly string[];
 
 export const ELEMENTS = '[]';
 
-/**
- * Called with each wanted value.
- *
- * @param path index of the path that leads to the value
- * @param offset of its first byte
- * @param owner offset of the outermost array element that contains the value; values with the same owner belong
- *   together
- */
+/** @param offset of the value's first byte @param owner offset of the outermost array element that contains it */
 export type OnValue = (path: number, value: unknown, offset: number, owner: number) => void;
 
 interface Container {
@@ -51,10 +44,8 @@ function endsLiteral(byte: number | undefined): boolean {
 }
 
 /**
- * Picks values out of a JSON text of any size and holds one value at a time. It skips all values outside of the paths.
- * Several texts may follow one another.
- *
- * The caller pushes chunks, so that an event of a trace does not cost a promise.
+ * Picks values out of one or several JSON texts of any size, and holds one value at a time. Chunks are pushed, so that
+ * an event of a trace does not cost a promise.
  */
 export class JsonPicker {
   private buffer: Buffer = Buffer.alloc(0);
@@ -76,6 +67,11 @@ export class JsonPicker {
     private readonly onValue: OnValue,
     private readonly options: { readonly mayBeCut?: boolean } = {},
   ) {}
+
+  async read(chunks: AsyncIterable<Buffer>): Promise<void> {
+    for await (const chunk of chunks) this.write(chunk);
+    this.end();
+  }
 
   write(chunk: Buffer): void {
     const held = this.value?.path === undefined ? Math.min(this.at, this.buffer.length) : this.value.start;

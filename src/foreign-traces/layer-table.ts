@@ -12,18 +12,13 @@ import type { Emit, TracedLayer, TraceReader } from './trace-record.js';
 const MAX_NAME_LENGTH = 4096;
 const MAX_RUNS = 100_000;
 
-const MS_PER_UNIT = { duration_ms: 1, duration_us: 1e-3, durations_ms: 1, durations_us: 1e-3 } as const;
-
 const duration = z.number().nonnegative();
 const durations = z.array(duration).max(MAX_RUNS);
 const name = z.string().max(MAX_NAME_LENGTH);
 const index = z.int().nonnegative().max(MAX_INDEX);
 const shapes = z.union([z.array(z.array(z.int().nonnegative()).max(32)).max(1024), z.string().max(MAX_NAME_LENGTH)]);
 
-/**
- * One row. A row without `index` is the whole model. A row without any duration only describes its layer. Missing
- * fields are unknown, never empty.
- */
+/** A row without `index` is the whole model; one without durations describes its layer. Missing fields are unknown. */
 const rowSchema = z.strictObject({
   model: name.min(1),
   system: name.min(1).optional(),
@@ -55,19 +50,14 @@ const rowSchema = z.strictObject({
 
 type Row = z.infer<typeof rowSchema>;
 
-function durationsOf(row: Row): readonly number[] {
-  const several = row.durations_ms ?? row.durations_us;
-  if (several !== undefined) {
-    return several.map(
-      (value) => value * MS_PER_UNIT[row.durations_ms === undefined ? 'durations_us' : 'durations_ms'],
-    );
-  }
-  const one = row.duration_ms ?? row.duration_us;
-  if (one === undefined) return [];
-  return [one * MS_PER_UNIT[row.duration_ms === undefined ? 'duration_us' : 'duration_ms']];
+function readDurations(row: Row): readonly number[] {
+  const several = row.durations_ms ?? row.durations_us?.map((us) => us * 1e-3);
+  if (several !== undefined) return several;
+  if (row.duration_ms !== undefined) return [row.duration_ms];
+  return row.duration_us === undefined ? [] : [row.duration_us * 1e-3];
 }
 
-function layerOf(row: Row, index: number): TracedLayer {
+function buildLayer(row: Row, index: number): TracedLayer {
   const { last, granularity, signature, attributes, operations, bytes, after, element_type: elementType } = row;
   const tensors = (given: z.infer<typeof shapes> | undefined): TracedLayer['inputs'] => {
     const dims = typeof given === 'string' ? parseShapes(given) : given;
@@ -135,12 +125,11 @@ function emitRow(content: unknown, source: string, line: number, emit: Emit): vo
   const problem = problemIn(row);
   if (problem !== undefined) throw traceError(source, place, problem);
   const { model, system, index } = row;
-  // Each row names its model and system.
   const belonging = { trace: model, process: system };
   emit({ kind: 'model', trace: model, model }, place);
   if (system !== undefined) emit({ kind: 'system', process: system, system }, place);
-  const durationsMs = durationsOf(row);
-  if (index !== undefined) emit({ kind: 'layer', ...belonging, layer: layerOf(row, index), durationsMs }, place);
+  const durationsMs = readDurations(row);
+  if (index !== undefined) emit({ kind: 'layer', ...belonging, layer: buildLayer(row, index), durationsMs }, place);
   else emit({ kind: 'whole', ...belonging, layersTraced: row.layers_traced ?? false, durationsMs }, place);
 }
 
@@ -166,7 +155,7 @@ export const layerTableLines: TraceReader = {
 const NUMBERS = new Set(['index', 'last', 'granularity', 'operations', 'bytes', 'duration_ms', 'duration_us', 'runs']);
 const LISTS = new Set(['after', 'durations_ms', 'durations_us']);
 
-function fieldsOf(text: string): string[] {
+function splitFields(text: string): string[] {
   if (!text.includes('"')) return text.split(',');
   const fields: string[] = [];
   for (const [, quotedField, plain = ''] of text.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)) {
@@ -176,7 +165,7 @@ function fieldsOf(text: string): string[] {
 }
 
 /** A field as a JSON value. Other text stays text, which the schema refuses. */
-function valueOf(column: string, field: string): unknown {
+function parseValue(column: string, field: string): unknown {
   if (NUMBERS.has(column)) return Number(field);
   if (LISTS.has(column)) return field.split(/[;\s]+/).map(Number);
   if (column === 'layers_traced') return field === 'true' ? true : field === 'false' ? false : field;
@@ -192,7 +181,7 @@ function valueOf(column: string, field: string): unknown {
 export const layerTableCsv: TraceReader = {
   onePerPosition: true,
   detects(head) {
-    const columns = fieldsOf(head.trimStart().split(/\r?\n/, 1)[0] ?? '');
+    const columns = splitFields(head.trimStart().split(/\r?\n/, 1)[0] ?? '');
     return (
       columns.includes('model') && columns.some((column) => column === 'index' || /^durations?_[mu]s$/.test(column))
     );
@@ -200,7 +189,7 @@ export const layerTableCsv: TraceReader = {
   read(chunks, source, emit) {
     let columns: readonly string[] | undefined;
     const onRecord = (text: string, line: number): void => {
-      const fields = fieldsOf(text);
+      const fields = splitFields(text);
       if (columns === undefined) {
         columns = fields.map((field) => field.trim());
         return;
@@ -210,7 +199,7 @@ export const layerTableCsv: TraceReader = {
       }
       const entries = columns.flatMap((column, i): [string, unknown][] => {
         const field = fields[i] ?? '';
-        return field === '' ? [] : [[column, valueOf(column, field)]];
+        return field === '' ? [] : [[column, parseValue(column, field)]];
       });
       emitRow(Object.fromEntries(entries), source, line, emit);
     };

@@ -1,4 +1,4 @@
-import { kernelFactsOf } from '../measurement/kernel-facts.js';
+import { readKernelFacts } from '../measurement/kernel-facts.js';
 import { elementTypeOfProfile } from '../onnx/model/element-type.js';
 import { type Entry, isEntry } from './entry.js';
 import { ELEMENTS, JsonPicker } from './json-picker.js';
@@ -16,7 +16,7 @@ const MODEL_RUN = 'model_run';
 const TRACE = 'session';
 
 /** A list of {type: dims}, one entry per tensor. */
-function tensorsOf(value: unknown): readonly TracedTensor[] | undefined {
+function readTensors(value: unknown): readonly TracedTensor[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const tensors: TracedTensor[] = [];
   for (const entry of value as readonly unknown[]) {
@@ -29,7 +29,7 @@ function tensorsOf(value: unknown): readonly TracedTensor[] | undefined {
   return tensors;
 }
 
-function textOf(value: unknown): string {
+function readText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
@@ -50,8 +50,8 @@ function readEvent(event: Entry, source: string, place: string, emit: Emit): voi
     return;
   }
   const facts = isEntry(args) ? args : {};
-  const index = textOf(facts['node_index']);
-  const operator = textOf(facts['op_name']);
+  const index = readText(facts['node_index']);
+  const operator = readText(facts['op_name']);
   if (!isLayerIndex(index) || operator === '') {
     throw traceError(source, place, 'args: expected node_index and op_name, as ONNX Runtime 1.9 and newer write them');
   }
@@ -59,27 +59,20 @@ function readEvent(event: Entry, source: string, place: string, emit: Emit): voi
     index,
     name: name.slice(0, -KERNEL.length),
     operator,
-    inputs: tensorsOf(facts['input_type_shape']),
-    outputs: tensorsOf(facts['output_type_shape']),
+    inputs: readTensors(facts['input_type_shape']),
+    outputs: readTensors(facts['output_type_shape']),
   };
-  emit({ kind: 'layer', trace: TRACE, layer, facts: kernelFactsOf(facts), inOrder: true, durationsMs }, place);
+  emit({ kind: 'layer', trace: TRACE, layer, facts: readKernelFacts(facts), inOrder: true, durationsMs }, place);
 }
 
-/**
- * A profile of ONNX Runtime (`enableProfiling`): Chrome trace events of the category Node, one for each execution of a
- * node of the optimized graph, with its operator and the types and shapes of its inputs (including weights) and
- * outputs.
- */
+/** A profile of ONNX Runtime (`enableProfiling`): events of the category Node, one for each execution of a node. */
 export const onnxruntime: TraceReader = {
-  onePerPosition: false,
   detects: (head) => /"cat"\s*:\s*"(Session|Node)"/.test(head),
   async read(chunks, source, emit) {
     emit({ kind: 'model', trace: TRACE, model: undefined }, 'byte 0');
     const onEvent = (_path: number, value: unknown, offset: number): void => {
       if (isEntry(value)) readEvent(value, source, `byte ${offset}`, emit);
     };
-    const picker = new JsonPicker(source, [[ELEMENTS], ['traceEvents', ELEMENTS]], onEvent, { mayBeCut: true });
-    for await (const chunk of chunks) picker.write(chunk);
-    picker.end();
+    await new JsonPicker(source, [[ELEMENTS], ['traceEvents', ELEMENTS]], onEvent, { mayBeCut: true }).read(chunks);
   },
 };

@@ -1,14 +1,11 @@
-import { isEntry } from './entry.js';
+import { isEntry, valuesIn } from './entry.js';
 import { ELEMENTS, JsonPicker } from './json-picker.js';
-import { emitPlatformSpan, describedSystem, traceIdOf } from './platform-span.js';
+import { emitPlatformSpan, describedSystem, normalizeTraceId } from './platform-span.js';
 import { quoted } from '../base/quoted.js';
 import { traceError } from './trace-error.js';
 import type { Emit, TraceReader } from './trace-record.js';
 
-/**
- * Paths of resources and spans in `{"resourceSpans": [{"resource", "scopeSpans": [{"spans"}]}]}`; older producers wrote
- * `instrumentationLibrarySpans`. A resource comes before its spans.
- */
+/** Older producers wrote `instrumentationLibrarySpans`. A resource comes before its spans. */
 const PATHS = [
   ['resourceSpans', ELEMENTS, 'resource'],
   ['resourceSpans', ELEMENTS, 'scopeSpans', ELEMENTS, 'spans', ELEMENTS],
@@ -24,14 +21,6 @@ function anyValue(value: unknown): unknown {
     return Array.isArray(values) ? values.map(anyValue) : [];
   }
   return stringValue ?? (intValue === undefined ? undefined : Number(intValue)) ?? doubleValue ?? boolValue;
-}
-
-function attributedBy(attributes: unknown): (name: string) => unknown {
-  const list: readonly unknown[] = Array.isArray(attributes) ? attributes : [];
-  return (name) => {
-    for (const entry of list) if (isEntry(entry) && entry['key'] === name) return anyValue(entry['value']);
-    return undefined;
-  };
 }
 
 /** Nanoseconds since 1970 from decimal text, as a bigint, because a double is not exact. */
@@ -50,18 +39,17 @@ function readSpan(value: unknown, system: string | undefined, source: string, pl
   const { name, traceId, attributes } = value;
   const span = {
     trace: String(traceId),
-    traceId: traceIdOf(traceId),
+    traceId: normalizeTraceId(traceId),
     process: system,
     name: typeof name === 'string' ? name : '',
     durationMs: Number(end - start) / 1e6,
-    tag: attributedBy(attributes),
+    tag: valuesIn(attributes, anyValue),
   };
   emitPlatformSpan(span, source, place, emit);
 }
 
 /** OTLP's JSON encoding: one export request, or one per line, as collectors write them. */
 export const otlp: TraceReader = {
-  onePerPosition: false,
   detects: (head) => /"resourceSpans"\s*:/.test(head),
   async read(chunks, source, emit) {
     let system: string | undefined;
@@ -71,10 +59,9 @@ export const otlp: TraceReader = {
         readSpan(value, system, source, place, emit);
         return;
       }
-      system = describedSystem(attributedBy(isEntry(value) ? value['attributes'] : undefined));
+      system = describedSystem(valuesIn(isEntry(value) ? value['attributes'] : undefined, anyValue));
       if (system !== undefined) emit({ kind: 'system', process: system, system }, place);
     });
-    for await (const chunk of chunks) picker.write(chunk);
-    picker.end();
+    await picker.read(chunks);
   },
 };

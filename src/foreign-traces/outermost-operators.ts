@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { MAX_LAYERS } from './layer-limits.js';
+import { Distinct } from './distinct.js';
 import { elementTypeOfProfile } from '../onnx/model/element-type.js';
 import { quoted } from '../base/quoted.js';
 import { END, traceError } from './trace-error.js';
@@ -11,7 +11,6 @@ const AT_ONCE = 4096;
 /** Most operator events that are kept until the file's end; 40 bytes each. */
 const MAX_EVENTS = 4_000_000;
 
-/** One call of an operator, as PyTorch's profiler writes it. */
 interface OperatorCall {
   readonly trace: string;
   readonly thread: string;
@@ -33,7 +32,7 @@ interface Thread {
 const RANGE = -1;
 
 /** Inputs that are tensors; scalars and lists have empty dimensions and no tensor type. */
-function tensorsOf(args: OperatorCall['args']): readonly TracedTensor[] | undefined {
+function readTensors(args: OperatorCall['args']): readonly TracedTensor[] | undefined {
   const dims = args['Input Dims'];
   const types = args['Input type'];
   if (!Array.isArray(dims)) return undefined;
@@ -46,20 +45,16 @@ function tensorsOf(args: OperatorCall['args']): readonly TracedTensor[] | undefi
   });
 }
 
-function attributesOf(args: OperatorCall['args']): TracedLayer['attributes'] {
+function readAttributes(args: OperatorCall['args']): TracedLayer['attributes'] {
   const values = args['Concrete Inputs'];
   if (!Array.isArray(values)) return undefined;
   return Object.fromEntries(values.flatMap((value: unknown, i) => (value === '' ? [] : [[`input ${i}`, value]])));
 }
 
-/**
- * Finds the operators that the model itself called. Their time includes the operators that they call, such as
- * convolution in conv2d. Events come in any order, so the outermost operators are known only at the end of the file.
- */
+/** The operators that the model itself called. Events come in any order, so these are known only at the file's end. */
 export class OutermostOperators {
   private readonly threads = new Map<string, Thread>();
-  private readonly ids = new Map<string, number>();
-  private readonly operators: Omit<TracedLayer, 'index'>[] = [];
+  private readonly operators = new Distinct<Omit<TracedLayer, 'index'>>();
   private count = 0;
 
   constructor(private readonly source: string) {}
@@ -68,26 +63,14 @@ export class OutermostOperators {
     if (++this.count > MAX_EVENTS)
       throw traceError(this.source, place, `more than ${MAX_EVENTS} operators; split the file`);
     if (name === '') throw traceError(this.source, place, `name: expected an operator, found ${quoted(name)}`);
-    const operator = { name: '', operator: name, inputs: tensorsOf(args), attributes: attributesOf(args) };
-    const identity = JSON.stringify(operator);
-    let id = this.ids.get(identity);
-    if (id === undefined) {
-      id = this.operators.length;
-      if (id >= MAX_LAYERS) {
-        throw traceError(this.source, place, `more than ${MAX_LAYERS} different operators; split the file`);
-      }
-      this.ids.set(identity, id);
-      this.operators.push(operator);
-    }
+    const operator = { name: '', operator: name, inputs: readTensors(args), attributes: readAttributes(args) };
+    const id = this.operators.idOf(operator, (most) => {
+      return traceError(this.source, place, `more than ${most} different operators; split the file`);
+    });
     this.note(trace, thread, startUs, durationUs, id);
   }
 
-  addRange({
-    trace,
-    thread,
-    startUs,
-    durationUs,
-  }: Pick<OperatorCall, 'trace' | 'thread' | 'startUs' | 'durationUs'>): void {
+  addRange({ trace, thread, startUs, durationUs }: Omit<OperatorCall, 'name' | 'args' | 'place'>): void {
     this.note(trace, thread, startUs, durationUs, RANGE);
   }
 
@@ -99,10 +82,7 @@ export class OutermostOperators {
     calls.operator.push(operator);
   }
 
-  /**
-   * Emits the outermost calls of each thread, numbered in the order of their start. In a thread with named ranges, only
-   * calls inside a range count, and the numbers start at 0 in each range.
-   */
+  /** The outermost calls of each thread, in the order of their start; with named ranges, those in one, from 0 in each. */
   async finish(emit: Emit): Promise<void> {
     for (const { trace, startUs, durationUs, operator } of this.threads.values()) {
       const at = (column: readonly number[], i: number): number => column[i] ?? 0;
@@ -125,7 +105,7 @@ export class OutermostOperators {
         }
         if (start < endUs || start >= rangeEndUs) continue;
         endUs = start + at(durationUs, i);
-        const found = this.operators[at(operator, i)];
+        const found = this.operators.all[at(operator, i)];
         if (found === undefined) continue;
         emit(
           { kind: 'layer', trace, process: trace, layer: { index: String(position++), ...found }, durationsMs },

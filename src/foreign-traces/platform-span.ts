@@ -11,7 +11,7 @@ import type { Emit, TracedLayer, TracedTensor } from './trace-record.js';
 const FRAMEWORK_LEVEL = TRACE_LEVELS.indexOf('FRAMEWORK_TRACE');
 
 /** An id as OpenTelemetry writes it, since Jaeger leaves leading zeros out; undefined for any other text. */
-export function traceIdOf(value: unknown): string | undefined {
+export function normalizeTraceId(value: unknown): string | undefined {
   return typeof value === 'string' && /^[0-9a-f]{1,32}$/i.test(value)
     ? value.toLowerCase().padStart(32, '0')
     : undefined;
@@ -23,10 +23,7 @@ const PREDICT = 'c_predict';
 /** Tag of a run of bricks instead of a whole model. */
 const BRICKS_TAG = 'bricks';
 
-/**
- * Tag that names the system of a trace. Where it is missing, the values of HOST_TAGS are joined; each entry there lists
- * alternative names of one tag.
- */
+/** Names the system of a trace; without it, the values of HOST_TAGS are joined, which lists other names of each tag. */
 const SYSTEM_TAG = 'system';
 const HOST_TAGS = [
   ['host.name', 'hostname'],
@@ -44,12 +41,12 @@ export interface PlatformSpan {
   tag(name: string): unknown;
 }
 
-function textOf(value: unknown): string | undefined {
+function readText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
 }
 
-function levelOf(value: unknown): number | undefined {
-  const text = textOf(value);
+function parseLevel(value: unknown): number | undefined {
+  const text = readText(value);
   if (text === undefined) return undefined;
   const level = /^\d$/.test(text) ? Number(text) : TRACE_LEVELS.findIndex((name) => name === text.toUpperCase());
   return level < 0 ? undefined : level;
@@ -58,12 +55,12 @@ function levelOf(value: unknown): number | undefined {
 /** Names of layers in traces of the platform's Python agents: <0-1-2>__<name>__<Type>. */
 const PYTHON_NAME = /^(?<index>\d+(?:-\d+)*)__(?<name>.*)__(?<type>[^_].*)$/;
 
-function typesOf(value: unknown, count: number): readonly (string | undefined)[] | undefined {
+function splitTypes(value: unknown, count: number): readonly (string | undefined)[] | undefined {
   const types = typeof value === 'string' ? value.split(';', count + 1) : [];
   return types.length === count ? types.map((type) => (type === '' ? undefined : type)) : undefined;
 }
 
-function tensorsOf(
+function readTensors(
   span: PlatformSpan,
   side: 'input' | 'output',
   names: readonly string[],
@@ -74,14 +71,14 @@ function tensorsOf(
     const shapes = text === undefined ? undefined : parseShapes(text);
     if (shapes === undefined) continue;
     // Older traces have the type of the first output only.
-    const first = side === 'output' ? textOf(span.tag('element_type')) : undefined;
-    const types = typesOf(span.tag(`${side}_types`), shapes.length) ?? [first];
+    const first = side === 'output' ? readText(span.tag('element_type')) : undefined;
+    const types = splitTypes(span.tag(`${side}_types`), shapes.length) ?? [first];
     return shapes.map((dims, index) => ({ elementType: types[index], dims }));
   }
   return undefined;
 }
 
-function jsonOf(value: unknown): unknown {
+function parseJson(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {
     return parseBoundedJson(value);
@@ -94,20 +91,19 @@ function isIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-function countOf(value: unknown): number | undefined {
+function parseCount(value: unknown): number | undefined {
   const count = typeof value === 'number' ? value : typeof value === 'string' && value !== '' ? Number(value) : NaN;
   return count >= 0 && count <= MAX_WORK ? count : undefined;
 }
 
 /** The operator in the name of an operation, without scopes and number: conv2d for resnet/conv2d_12. */
 function operatorIn(name: string): string {
-  const own = name.slice(name.lastIndexOf('/') + 1);
-  return own.replace(/(?<=.)_\d+$/, '');
+  return name.slice(name.lastIndexOf('/') + 1).replace(/(?<=.)_\d+$/, '');
 }
 
-function layerOf(span: PlatformSpan, place: string, source: string): TracedLayer | undefined {
+function readLayer(span: PlatformSpan, place: string, source: string): TracedLayer | undefined {
   const named = PYTHON_NAME.exec(span.name)?.groups;
-  const index = textOf(span.tag('layer_sequence_index')) ?? named?.['index'];
+  const index = readText(span.tag('layer_sequence_index')) ?? named?.['index'];
   if (index === undefined) return undefined;
   if (!isLayerIndex(index)) {
     throw traceError(
@@ -116,59 +112,57 @@ function layerOf(span: PlatformSpan, place: string, source: string): TracedLayer
       `layer_sequence_index: expected a number such as 7 or 0-1-2, found ${quoted(index)}`,
     );
   }
-  const attributes = jsonOf(span.tag('attributes'));
-  const after = jsonOf(span.tag('after'));
+  const attributes = parseJson(span.tag('attributes'));
+  const after = parseJson(span.tag('after'));
   return {
     index,
     name: named?.['name'] ?? span.name,
-    operator: textOf(span.tag('op_name')) ?? named?.['type'] ?? operatorIn(span.name),
-    signature: textOf(span.tag('signature')),
+    operator: readText(span.tag('op_name')) ?? named?.['type'] ?? operatorIn(span.name),
+    signature: readText(span.tag('signature')),
     attributes: isEntry(attributes) ? attributes : undefined,
-    inputs: tensorsOf(span, 'input', ['input_shapes', 'input_shape']),
-    outputs: tensorsOf(span, 'output', ['output_shapes', 'output_shape', 'shape']),
-    operations: countOf(span.tag('operations')),
-    bytes: countOf(span.tag('bytes')),
+    inputs: readTensors(span, 'input', ['input_shapes', 'input_shape']),
+    outputs: readTensors(span, 'output', ['output_shapes', 'output_shape', 'shape']),
+    operations: parseCount(span.tag('operations')),
+    bytes: parseCount(span.tag('bytes')),
     after: Array.isArray(after) ? after.filter(isIndex) : undefined,
   };
 }
 
 /** The system that the platform's tags describe; undefined where there are no such tags. */
 export function describedSystem(tag: (name: string) => unknown): string | undefined {
-  const given = textOf(tag(SYSTEM_TAG));
+  const given = readText(tag(SYSTEM_TAG));
   if (given !== undefined) return given;
   const facts = HOST_TAGS.flatMap((names) => {
-    const fact = names.map((name) => textOf(tag(name))).find((value) => value !== undefined);
+    const fact = names.map((name) => readText(tag(name))).find((value) => value !== undefined);
     return fact === undefined ? [] : [fact];
   });
   return facts.length === 0 ? undefined : facts.join(', ');
 }
 
 /**
- * Emits the content of a platform's span: a layer, an execution of the whole model, or the model of the trace. It
- * ignores all other spans.
- *
- * Tags are those of MLModelScope's tracers: `c_predict` {evaluation_trace_level}; layer spans {trace_level =
- * FRAMEWORK_TRACE, layer_sequence_index, op_name, shape}; `evaluation_…` {model_name, model_version}.
+ * Emits a layer, an execution of the whole model, or the model of the trace; ignores other spans. Tags are those of
+ * MLModelScope's tracers: `c_predict` {evaluation_trace_level}; layers {trace_level = FRAMEWORK_TRACE,
+ * layer_sequence_index, op_name, shape}; `evaluation_…` {model_name, model_version}.
  */
 export function emitPlatformSpan(span: PlatformSpan, source: string, place: string, emit: Emit): void {
   const { trace, traceId, process, durationMs } = span;
   if (!Number.isFinite(durationMs) || durationMs < 0) {
     throw traceError(source, place, `a duration of ${durationMs} ms; expected a time from zero up`);
   }
-  const modelName = textOf(span.tag('model_name'));
-  const system = textOf(span.tag(SYSTEM_TAG));
+  const modelName = readText(span.tag('model_name'));
+  const system = readText(span.tag(SYSTEM_TAG));
   if (modelName !== undefined) emit({ kind: 'model', trace, model: modelName }, place);
   if (system !== undefined) emit({ kind: 'system', process, system }, place);
-  const evaluated = levelOf(span.tag('evaluation_trace_level'));
+  const evaluated = parseLevel(span.tag('evaluation_trace_level'));
   if (span.name === PREDICT || evaluated !== undefined) {
     if (span.tag(BRICKS_TAG) !== undefined) return;
     const layersTraced = (evaluated ?? FRAMEWORK_LEVEL) >= FRAMEWORK_LEVEL;
     emit({ kind: 'whole', trace, traceId, process, layersTraced, durationsMs: [durationMs] }, place);
     return;
   }
-  const level = levelOf(span.tag('trace_level'));
+  const level = parseLevel(span.tag('trace_level'));
   if (level !== undefined && level !== FRAMEWORK_LEVEL) return;
-  const layer = layerOf(span, place, source);
+  const layer = readLayer(span, place, source);
   if (layer === undefined) return;
   const facts = factsOfTags((name) => span.tag(name));
   emit({ kind: 'layer', trace, traceId, process, layer, facts, durationsMs: [durationMs] }, place);

@@ -1,8 +1,8 @@
 import { ownValue } from '../base/own-value.js';
 import { type Entry, isEntry } from './entry.js';
 import { JsonPicker } from './json-picker.js';
-import { MAX_LAYERS } from './layer-limits.js';
-import { emitPlatformSpan, traceIdOf } from './platform-span.js';
+import { Distinct } from './distinct.js';
+import { emitPlatformSpan, normalizeTraceId } from './platform-span.js';
 import { quoted } from '../base/quoted.js';
 import { END, traceError } from './trace-error.js';
 import type { Emit, TracedLayer, TraceReader, TraceRecord } from './trace-record.js';
@@ -24,13 +24,9 @@ function microseconds(time: unknown): number {
   return Date.parse(`${seconds}Z`) * 1000 + Math.floor(Number(fraction.padEnd(9, '0')) / 1000);
 }
 
-/**
- * One trace of a dump. The spans inside a warm-up come before the span of the warm-up itself, so all spans are kept
- * until the end.
- */
+/** The spans inside a warm-up come before the span of the warm-up itself, so all spans are kept until the end. */
 class DumpedTrace {
-  private readonly ids = new Map<string, number>();
-  private readonly layers: TracedLayer[] = [];
+  private readonly layers = new Distinct<TracedLayer>();
   private readonly what: number[] = [];
   private readonly startUs: number[] = [];
   private readonly durationUs: number[] = [];
@@ -60,20 +56,15 @@ class DumpedTrace {
   }
 
   private get belonging() {
-    return { trace: this.trace, traceId: traceIdOf(this.trace) };
+    return { trace: this.trace, traceId: normalizeTraceId(this.trace) };
   }
 
   private addRecord(record: TraceRecord, startUs: number, durationUs: number, place: string): void {
     if (record.kind === 'model') this.model = record.model;
     if (record.kind !== 'layer') return;
-    const identity = JSON.stringify(record.layer);
-    let id = this.ids.get(identity);
-    if (id === undefined) {
-      id = this.layers.length;
-      if (id >= MAX_LAYERS) throw traceError(this.source, place, `more than ${MAX_LAYERS} different layers`);
-      this.ids.set(identity, id);
-      this.layers.push(record.layer);
-    }
+    const id = this.layers.idOf(record.layer, (most) => {
+      return traceError(this.source, place, `more than ${most} different layers`);
+    });
     this.note(id, startUs, durationUs, place);
   }
 
@@ -102,12 +93,12 @@ class DumpedTrace {
     emit({ kind: 'model', trace, model: this.model }, END);
     const process = this.system.length === 0 ? undefined : trace;
     if (process !== undefined) emit({ kind: 'system', process, system: this.system.sort().join(', ') }, END);
-    const layersTraced = this.layers.length > 0;
+    const layersTraced = this.layers.all.length > 0;
     for (const [i, what] of this.what.entries()) {
       const startUs = this.startUs[i] ?? NaN;
       if (this.warmUps.some((warmUp) => warmUp.startUs <= startUs && startUs < warmUp.endUs)) continue;
       const common = { trace, traceId, process, durationsMs: [(this.durationUs[i] ?? NaN) / 1000] };
-      const layer = this.layers[what];
+      const layer = this.layers.all[what];
       if (layer === undefined) emit({ kind: 'whole', ...common, layersTraced }, END);
       else emit({ kind: 'layer', ...common, layer }, END);
     }
@@ -116,12 +107,10 @@ class DumpedTrace {
 }
 
 /**
- * Spans as OpenTelemetry's SDK for Python writes them (`ReadableSpan.to_json`), one after another: what the platform's
- * Python agents save (xlab-ub/py-mlmodelscope, tracer.py) and what its ConsoleSpanExporter prints. Layers are those of
- * the agents; a `predict` span is an execution of the whole model. Executions within `Warmup` do not count.
+ * Spans of OpenTelemetry's SDK for Python (`ReadableSpan.to_json`), as the platform's Python agents save them
+ * (xlab-ub/py-mlmodelscope, tracer.py). A `predict` span is a run of the whole model; those in `Warmup` do not count.
  */
 export const pythonSpans: TraceReader = {
-  onePerPosition: false,
   detects: (head) => /^\s*\{\s*"name"\s*:/.test(head) && /"context"\s*:\s*\{\s*"trace_id"\s*:\s*"0x/.test(head),
   read: async (chunks, source, emit) => {
     const traces = new Map<string, DumpedTrace>();
@@ -140,8 +129,7 @@ export const pythonSpans: TraceReader = {
       traces.set(trace, dumped);
       dumped.add(name, startUs, endUs - startUs, isEntry(attributes) ? attributes : {}, place);
     });
-    for await (const chunk of chunks) picker.write(chunk);
-    picker.end();
+    await picker.read(chunks);
     for (const trace of traces.values()) trace.finish(emit);
   },
 };

@@ -38,7 +38,7 @@ export interface ReadTraceOptions {
   readonly onProgress?: ((bytes: number) => void) | undefined;
 }
 
-async function headOf(file: FileHandle): Promise<string> {
+async function readHead(file: FileHandle): Promise<string> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
   return buffer.toString('utf8', 0, bytesRead).replace(/^\ufeff/, '');
 }
@@ -64,11 +64,7 @@ async function* counted(file: FileHandle, { signal, onProgress }: ReadTraceOptio
   }
 }
 
-/**
- * Reads a trace or a layer table of any size, piece by piece, and collects the data of each model.
- *
- * @throws PlatformError `usage` where the file cannot be read or is not a trace, with the place in it; `cancelled`
- */
+/** Reads piece by piece. @throws PlatformError `usage` where it is no trace, with the place in it; `cancelled` */
 export async function readTrace(path: string, options: ReadTraceOptions = {}): Promise<readonly TracedModel[]> {
   const { signal, model, format } = options;
   const collector = new ModelCollector(path, model);
@@ -80,9 +76,9 @@ export async function readTrace(path: string, options: ReadTraceOptions = {}): P
   if (!opened.ok) throw new PlatformError('usage', `${path}: cannot be read: found ${opened.found}`);
   const { file } = opened;
   try {
-    const reader = format === undefined ? readerFor(await headOf(file), path) : READERS[format];
+    const reader = format === undefined ? readerFor(await readHead(file), path) : READERS[format];
     await reader.read(counted(file, options), path, emit);
-    return collector.finish(reader.onePerPosition);
+    return collector.finish(reader.onePerPosition === true);
   } catch (error) {
     if (error instanceof PlatformError) throw error;
     throw new PlatformError('usage', `${path}: cannot be read: ${messageOf(error)}`, { cause: error });

@@ -1,11 +1,7 @@
 /** Most samples that are kept of one series; more hardly change its statistics. */
 const MAX_KEPT = 4096;
 
-/**
- * Durations of one layer or model. Of very many, an evenly spaced subset is kept: whenever there are too many, every
- * other kept sample is dropped, and from then on only every second, fourth, eighth, ... sample is kept. Nothing is
- * random, so the same file gives the same samples.
- */
+/** Of very many samples, an evenly spaced subset is kept. Nothing is random: the same file gives the same samples. */
 export class Samples {
   private kept: number[] = [];
   private stride = 1;

@@ -4,24 +4,17 @@ import { traceError } from './trace-error.js';
 /** Most characters of one record; a layer of the largest known models takes a few thousand. */
 const MAX_CHARACTERS = 2 ** 20;
 
-export type OnLine = (text: string, line: number) => void;
-
 function hasOddQuotes(text: string): boolean {
   let isOdd = false;
   for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) isOdd = !isOdd;
   return isOdd;
 }
 
-/**
- * Splits a text into lines and holds only one record at a time.
- *
- * @param options.isQuoted whether a line end within double quotes (RFC 4180) belongs to the record
- * @throws PlatformError `usage` for a record that is longer than any layer
- */
+/** @param options.isQuoted whether a line end within double quotes (RFC 4180) belongs to the record */
 export async function forEachLine(
   chunks: AsyncIterable<Buffer>,
   source: string,
-  onLine: OnLine,
+  onLine: (text: string, line: number) => void,
   { isQuoted = false }: { readonly isQuoted?: boolean } = {},
 ): Promise<void> {
   const decoder = new StringDecoder('utf8');

@@ -58,14 +58,9 @@ export type TraceRecord =
 export type Emit = (record: TraceRecord, place: string) => void;
 
 export interface TraceReader {
-  /** Whether rows with the same layer have to agree: true for tables, false for traces with several batch sizes. */
-  readonly onePerPosition: boolean;
+  /** Rows with the same layer have to agree: in tables, but not in traces, which may have several batch sizes. */
+  readonly onePerPosition?: true;
   detects(head: string): boolean;
-  /**
-   * Reads a whole file, piece by piece.
-   *
-   * @param source name of the file in messages
-   * @throws PlatformError `usage` for a value that is not of the format, with its place
-   */
+  /** @param source its name in messages @throws PlatformError `usage` for a value that is not of the format */
   read(chunks: AsyncIterable<Buffer>, source: string, emit: Emit): Promise<void>;
 }

@@ -57,7 +57,7 @@ function meanInSystem(records: readonly QueryRecord[]): number {
 }
 
 /** The model's runs, each counted once: a query has its share of the run that answers it. */
-function runsOf(records: readonly QueryRecord[]) {
+function summarizeRuns(records: readonly QueryRecord[]) {
   let count = 0;
   let total = 0;
   let squares = 0;
@@ -89,7 +89,7 @@ export function summaryOf(
   const spanMs = (finishedMs.at(-1) ?? 0) - (finishedMs[0] ?? 0);
   const perMs = answered.length < 2 ? NaN : (answered.length - 1) / spanMs;
   const samples = sumOf(answered.map((record) => record.samples));
-  const runs = runsOf(answered);
+  const runs = summarizeRuns(answered);
   const lateness = Float64Array.from(records, ({ sentMs, scheduledMs }) => sentMs - scheduledMs).sort();
   const latenessP99Ms = finite(nearestRank(lateness, 0.99));
   const failed = records.length - answered.length;

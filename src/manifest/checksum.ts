@@ -6,11 +6,11 @@ import type { Checksum } from './model.js';
 
 /** Reads the file as a stream. @throws PlatformError `model` where it differs or can't be read, `cancelled` */
 export async function verifyChecksum(path: string, checksum: Checksum, signal?: AbortSignal): Promise<void> {
-  requireDigest(path, checksum, await digestOf(path, checksum.algorithm, signal));
+  requireDigest(path, checksum, await computeDigest(path, checksum.algorithm, signal));
 }
 
 /** In hexadecimal digits. @throws PlatformError as {@link verifyChecksum} */
-export async function digestOf(
+export async function computeDigest(
   path: string,
   algorithm: Checksum['algorithm'],
   signal: AbortSignal = new AbortController().signal,

@@ -6,7 +6,7 @@ import { type AgentChoice, agentsField, mostAgents, placementField } from './age
 import { dimensionSizeField, nameField, oneLineField, text, versionField } from './fields.js';
 import { hardwareConstraintSchema } from './hardware.js';
 import { isTraceUrlTemplate, TRACE_URL_TEMPLATE } from '../tracing/trace-url.js';
-import { isManifestPath, MODEL_REFERENCE, namedReferenceOf, parseModelReference } from './reference.js';
+import { isManifestPath, MODEL_REFERENCE, parseNamedReference, parseModelReference } from './reference.js';
 import { softwareConstraintSchema } from './software.js';
 
 export const MAX_MODELS = 1000;
@@ -35,13 +35,13 @@ const protocolField = z
   .transform((protocol) => ({ ...protocol, min_runs: protocol.min_runs ?? Math.min(DEFAULT_MIN_RUNS, protocol.runs) }));
 
 const manifestReference = text('the path of a manifest (.yml), or NAME@VERSION', (value) => {
-  return isManifestPath(value) || namedReferenceOf(value) !== undefined;
+  return isManifestPath(value) || parseNamedReference(value) !== undefined;
 }).pipe(oneLineField('a path'));
 
 const EVALUATED_MODEL = `${MODEL_REFERENCE}, or NAME@VERSION of a manifest`;
 
 const modelReference = text(EVALUATED_MODEL, (value) => {
-  return parseModelReference(value) !== undefined || namedReferenceOf(value) !== undefined;
+  return parseModelReference(value) !== undefined || parseNamedReference(value) !== undefined;
 }).pipe(oneLineField(EVALUATED_MODEL));
 
 export const batchSizeField = wholeNumber(1, 65_536);

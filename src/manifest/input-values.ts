@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type GivenText, inputValuesOf } from '../onnx/values/given-values.js';
+import { type GivenText, parseInputValues } from '../onnx/values/given-values.js';
 import { listedValues } from '../onnx/model/listed-values.js';
 import { type InputValues, MAX_LISTED_VALUES, type Model } from '../onnx/model/model.js';
 import type { ModelManifest } from './model.js';
@@ -10,7 +10,7 @@ const EXPECTED = 'a number, a list of numbers, true, false, or a range such as 0
 export const inputValuesField = z
   .union([z.number(), z.boolean(), z.string(), z.array(z.number()).min(1).max(MAX_LISTED_VALUES)], { error: EXPECTED })
   .transform((value, context): InputValues => {
-    const values = Array.isArray(value) ? listedValues(value) : inputValuesOf(String(value));
+    const values = Array.isArray(value) ? listedValues(value) : parseInputValues(String(value));
     if (values !== undefined) return values;
     context.addIssue({ code: 'custom', message: EXPECTED });
     return z.NEVER;

@@ -65,7 +65,7 @@ export function statedKind({ root }: ManifestDocument): ManifestKind | undefined
   return MANIFEST_KINDS.find((kind) => node?.kind === 'scalar' && header(kind) === node.text);
 }
 
-function kindOf<K extends ManifestKind>(document: ManifestDocument, wanted: readonly K[]): K | Problems {
+function readKind<K extends ManifestKind>(document: ManifestDocument, wanted: readonly K[]): K | Problems {
   const stated = statedKind(document);
   const kind = wanted.find((candidate) => candidate === stated);
   if (kind !== undefined) return kind;
@@ -91,7 +91,7 @@ export function interpretDocument<K extends ManifestKind>(
   if (wanted.some((kind) => kind === 'model') && isOlderModel(document)) {
     return readOlderModel(document) as Loaded<ManifestOf<K>> | Problems;
   }
-  const kind = kindOf(document, wanted);
+  const kind = readKind(document, wanted);
   if (typeof kind === 'object') return kind;
   const result = validate(document, SCHEMAS[kind], 'value');
   return result.ok ? { ok: true, manifest: result.data, notes: [] } : result;

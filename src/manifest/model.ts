@@ -13,7 +13,7 @@ import {
 import type { Download } from './fetched-files.js';
 import { inputValuesField } from './input-values.js';
 import type { PublishedParts } from './published-parts.js';
-import { isUrl, ZOO_PREFIX, zooNameOf } from './reference.js';
+import { isUrl, ZOO_PREFIX, parseZooName } from './reference.js';
 import { type OutputSteps, outputStepsField } from './output-steps.js';
 import { dimensionsAfter, IMAGE_ELEMENT_TYPES, isImageElementType, type ImageSteps, imageStepsField } from './steps.js';
 import type { ElementType } from '../onnx/model/element-type.js';
@@ -119,7 +119,7 @@ const sourceField = z
   .strictObject({
     graph_path: text(`${GRAPH_PATH} (files are not downloaded)`, (value) => !isUrl(value))
       .pipe(oneLineField(GRAPH_PATH))
-      .refine((value) => !value.startsWith(ZOO_PREFIX) || zooNameOf(value) !== undefined, { error: GRAPH_PATH }),
+      .refine((value) => !value.startsWith(ZOO_PREFIX) || parseZooName(value) !== undefined, { error: GRAPH_PATH }),
     checksum: text('the SHA-256 of the file as 64 hexadecimal digits', (value) => /^[0-9a-fA-F]{64}$/.test(value))
       .transform((digest): Checksum => ({ algorithm: 'sha256', digest: digest.toLowerCase() }))
       .optional(),

@@ -4,7 +4,7 @@ import { parseDocument } from './document.js';
 import type { ManifestFiles } from './files.js';
 import { interpretDocument, type ManifestKind } from './load.js';
 import { LOCK_FILE, manifestPinsIn } from './lock-file.js';
-import { besideManifest, isManifestPath, namedReferenceOf } from './reference.js';
+import { besideManifest, isManifestPath, parseNamedReference } from './reference.js';
 
 const FOLDERS: Readonly<Record<ManifestKind, string>> = {
   model: 'models',
@@ -31,7 +31,7 @@ export async function locateManifest(
   files: ManifestFiles,
 ): Promise<Located | undefined> {
   if (isManifestPath(reference)) return { ok: true, path: besideManifest(from, reference) };
-  const named = namedReferenceOf(reference);
+  const named = parseNamedReference(reference);
   if (named === undefined) return undefined;
   const others: string[] = [];
   for (const folder of ['.', FOLDERS[kind], join('..', FOLDERS[kind])]) {

@@ -1,6 +1,6 @@
 import { type Download, fetchedPath, pathWithin } from './fetched-files.js';
 import type { Checksum, GraphFile } from './model.js';
-import { isUrl, zooNameOf } from './reference.js';
+import { isUrl, parseZooName } from './reference.js';
 // Source: c3sr/dlframework v1.3.4, framework/predictor: an archive is at base_url; any other file is at base_url
 // followed by its own path.
 
@@ -25,7 +25,7 @@ function joined(base: string, path: string): string {
   return base === '' || isUrl(path) ? path : `${base.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`;
 }
 
-export function downloadOf(
+export function buildDownload(
   kind: 'graph' | 'weights' | 'labels',
   url: string,
   checksum: Checksum | undefined,
@@ -40,10 +40,10 @@ function fromArchive(url: string, graph: string, checksum: Checksum | undefined)
   return { model: { graph_path: `${folder}/${graph}` }, downloads: [archive] };
 }
 
-export function filesOf(older: OlderFiles): FilesOfModel {
+export function locateFiles(older: OlderFiles): FilesOfModel {
   const { base_url: base = '', graph_path: path = '', graph_checksum: checksum } = older;
-  if (zooNameOf(path) !== undefined) return { model: { graph_path: path }, downloads: [] };
-  const labels = downloadOf('labels', older.features_path ?? '', older.features_checksum);
+  if (parseZooName(path) !== undefined) return { model: { graph_path: path }, downloads: [] };
+  const labels = buildDownload('labels', older.features_path ?? '', older.features_checksum);
   const member = pathWithin(path);
   if (older.is_archive === true && isUrl(base) && member !== undefined) {
     const { model, downloads } = fromArchive(base, member, checksum);
@@ -51,8 +51,8 @@ export function filesOf(older: OlderFiles): FilesOfModel {
   }
   const graphAddress = path === '' ? (older.onnx_url ?? '') : joined(base, path);
   const weightsAddress = older.weights_path === undefined ? '' : joined(base, older.weights_path);
-  const graph = downloadOf('graph', graphAddress, checksum);
-  const weights = downloadOf('weights', weightsAddress, older.weights_checksum);
+  const graph = buildDownload('graph', graphAddress, checksum);
+  const weights = buildDownload('weights', weightsAddress, older.weights_checksum);
   const graph_path = graph?.path ?? (graphAddress === '' ? undefined : graphAddress);
   const downloads = [graph, weights, labels].filter((download) => download !== undefined);
   return { model: { graph_path, checksum: graph_path === undefined ? undefined : checksum }, downloads };

@@ -6,7 +6,7 @@ import { formatPath, type ManifestDocument, nodeAt, noteAt, problemAtKey } from 
 import type { Download } from './fetched-files.js';
 import { ANY_FRAMEWORK } from './fields.js';
 import { BATCH, type ModelInput, type ModelManifest, type ModelOutput, type ModelTensor } from './model.js';
-import { downloadOf, filesOf } from './older-files.js';
+import { buildDownload, locateFiles } from './older-files.js';
 import {
   checksumField,
   CODE_KEYS,
@@ -33,7 +33,7 @@ function withBatch({ type, parameters }: OlderTensor): readonly Dimension[] | un
 }
 
 /** One entry may name several layers: the boxes, classes and probabilities of a detector, for example. */
-function tensorsOf(tensor: OlderTensor, index: number): readonly ModelTensor[] {
+function convertTensors(tensor: OlderTensor, index: number): readonly ModelTensor[] {
   const { parameters } = tensor;
   const layers = Object.entries(parameters).filter(([key]) => LAYER_KEY.test(key));
   const names = layers.length === 0 ? [String(index)] : layers.map(([, name]) => String(name));
@@ -50,7 +50,7 @@ function hasCode(older: OlderModel, when: 'preprocess' | 'postprocess'): boolean
 }
 
 /** undefined where the input takes no pictures, or where the manifest's code makes it */
-function imageOf(older: OlderModel, { type, parameters }: OlderTensor): OlderImage | undefined {
+function convertImage(older: OlderModel, { type, parameters }: OlderTensor): OlderImage | undefined {
   if (type !== 'image' || hasCode(older, 'preprocess')) return undefined;
   const { dimensions, element_type } = parameters;
   const [first, ...rest] = dimensions ?? [];
@@ -58,10 +58,10 @@ function imageOf(older: OlderModel, { type, parameters }: OlderTensor): OlderIma
   return olderImageSteps(parameters, sizes, olderElementType(element_type ?? 'float32'));
 }
 
-function inputsOf(older: OlderModel): readonly ModelInput[] {
+function convertInputs(older: OlderModel): readonly ModelInput[] {
   return older.inputs.flatMap((input, index): readonly ModelInput[] => {
-    const tensors = tensorsOf(input, index);
-    const image = tensors.length === 1 ? imageOf(older, input) : undefined;
+    const tensors = convertTensors(input, index);
+    const image = tensors.length === 1 ? convertImage(older, input) : undefined;
     return image !== undefined && 'steps' in image ? tensors.map((tensor) => ({ ...tensor, ...image })) : tensors;
   });
 }
@@ -76,7 +76,7 @@ interface Labels {
 }
 
 /** Its own, or else those of the model. */
-function labelsOf({ model }: OlderModel, { parameters }: OlderTensor): Labels {
+function findLabels({ model }: OlderModel, { parameters }: OlderTensor): Labels {
   const textAt = (key: string): string => {
     const value = ownValue(parameters, key);
     return typeof value === 'string' ? value.trim() : '';
@@ -84,16 +84,16 @@ function labelsOf({ model }: OlderModel, { parameters }: OlderTensor): Labels {
   const own = textAt('features_path') || textAt('features_url');
   const checksum = checksumField.safeParse(textAt('features_checksum')).data;
   const address = own === '' ? (model.features_path ?? '') : own;
-  const download = downloadOf('labels', address, own === '' ? model.features_checksum : checksum);
+  const download = buildDownload('labels', address, own === '' ? model.features_checksum : checksum);
   return { path: download?.path ?? (address === '' || isUrl(address) ? undefined : address), download };
 }
 
-function outputsOf(older: OlderModel): readonly ModelOutput[] {
+function convertOutputs(older: OlderModel): readonly ModelOutput[] {
   return outputTensorsOf(older).flatMap((tensor, index): readonly ModelOutput[] => {
-    const tensors = tensorsOf(tensor, index);
+    const tensors = convertTensors(tensor, index);
     const isClasses = tensor.type === 'classification' && tensors.length === 1 && !hasCode(older, 'postprocess');
     if (!isClasses) return tensors;
-    const steps = olderClassSteps(tensor.parameters, labelsOf(older, tensor).path);
+    const steps = olderClassSteps(tensor.parameters, findLabels(older, tensor).path);
     return tensors.map((one) => ({ ...one, steps }));
   });
 }
@@ -130,13 +130,13 @@ function publishedParts(older: OlderModel): PublishedParts {
 }
 
 /** Several outputs may have the same labels. */
-function downloadsOf(older: OlderModel, downloads: readonly Download[]): readonly Download[] {
-  const labels = outputTensorsOf(older).flatMap((tensor) => labelsOf(older, tensor).download ?? []);
+function listDownloads(older: OlderModel, downloads: readonly Download[]): readonly Download[] {
+  const labels = outputTensorsOf(older).flatMap((tensor) => findLabels(older, tensor).download ?? []);
   return [...new Map([...downloads, ...labels].map((download) => [download.url, download])).values()];
 }
 
 function convert(older: OlderModel): ModelManifest {
-  const { model, downloads } = filesOf(older.model);
+  const { model, downloads } = locateFiles(older.model);
   const references = older.references ?? older.reference ?? [];
   return {
     dlspec: 'model/v1',
@@ -154,12 +154,12 @@ function convert(older: OlderModel): ModelManifest {
       older.framework === ANY_FRAMEWORK
         ? ANY_FRAMEWORK
         : { name: older.framework.name.toLowerCase(), version: older.framework.version },
-    inputs: [...inputsOf(older)],
-    outputs: [...outputsOf(older)],
+    inputs: [...convertInputs(older)],
+    outputs: [...convertOutputs(older)],
     dimensions: {},
     model,
     attributes: Object.fromEntries(Object.entries(older.attributes).map(([key, value]) => [key, textOf(value)])),
-    downloads: downloadsOf(older, downloads),
+    downloads: listDownloads(older, downloads),
     published: publishedParts(older),
   };
 }
@@ -228,7 +228,7 @@ export function readOlderModel(written: ManifestDocument): Loaded<ModelManifest>
     );
   }
   for (const [i, input] of older.inputs.entries()) {
-    const image = imageOf(older, input);
+    const image = convertImage(older, input);
     if (image === undefined || 'steps' in image) continue;
     notes.push(
       noteAt(document, ['inputs', i, 'parameters'], `this input cannot be made from pictures: ${image.reason}`),

@@ -57,7 +57,7 @@ function positive(parameters: OlderParameters, key: string): number | undefined 
   return value;
 }
 
-function geometryOf(parameters: OlderParameters, height: number, width: number): readonly GeometryStep[] {
+function convertGeometry(parameters: OlderParameters, height: number, width: number): readonly GeometryStep[] {
   if (positive(parameters, 'max_dimension') !== undefined)
     throw new Unusable('max_dimension gives every picture another size');
   const anchor = oneOf(parameters, 'crop_method', ['center', 'topleft'], 'center') === 'center' ? 'center' : 'top_left';
@@ -101,7 +101,7 @@ export function olderImageSteps(
     }
     const steps: ImageSteps = {
       colorMode: oneOf(parameters, 'color_mode', ['RGB', 'BGR'], 'RGB'),
-      geometry: geometryOf(parameters, height, width),
+      geometry: convertGeometry(parameters, height, width),
       mean: perChannel(parameters, 'mean', 0),
       scale: perChannel(parameters, 'scale', 1),
       layout,

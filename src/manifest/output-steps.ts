@@ -135,7 +135,7 @@ function reportOrder(steps: readonly OutputStep[], context: z.RefinementCtx): vo
   }
 }
 
-function boxStepsOf(boxes: NonNullable<OutputStep['boxes']>, steps: readonly OutputStep[]): BoxSteps {
+function convertBoxSteps(boxes: NonNullable<OutputStep['boxes']>, steps: readonly OutputStep[]): BoxSteps {
   const { format, coordinates, background, ...rest } = boxes;
   const suppression = steps.find((step) => step.non_max_suppression !== undefined)?.non_max_suppression;
   const masks = steps.find((step) => step.instance_masks !== undefined)?.instance_masks;
@@ -152,9 +152,9 @@ function boxStepsOf(boxes: NonNullable<OutputStep['boxes']>, steps: readonly Out
   };
 }
 
-function outputStepsOf(steps: readonly OutputStep[]): OutputSteps {
+function convertOutputSteps(steps: readonly OutputStep[]): OutputSteps {
   const [first] = steps;
-  if (first?.boxes !== undefined) return boxStepsOf(first.boxes, steps);
+  if (first?.boxes !== undefined) return convertBoxSteps(first.boxes, steps);
   if (first?.segments !== undefined) return { kind: 'segments', ...first.segments };
   const row = steps.find((step) => step.row !== undefined)?.row;
   const softmax = steps.some((step) => step.softmax !== undefined);
@@ -166,4 +166,4 @@ export const outputStepsField = z
   .min(1)
   .max(4)
   .superRefine(reportOrder)
-  .transform(outputStepsOf);
+  .transform(convertOutputSteps);

@@ -3,7 +3,7 @@ import { ownValue } from '../base/own-value.js';
 import { type ManifestDocument, nodeAt, problemAtKey } from './document.js';
 import { PLUGIN_KEYS } from './evaluation.js';
 import { orThrow } from './problem.js';
-import { dataOf, validate } from './validate.js';
+import { toPlainData, validate } from './validate.js';
 
 /** The same schemas as inside `settings`. */
 function fieldsBeside(schema: z.ZodType): Readonly<Record<string, z.ZodType>> {
@@ -29,7 +29,7 @@ export function pluginSettings<Settings>(document: ManifestDocument, schema: z.Z
   orThrow(validate(document, z.looseObject({ settings: z.prefault(schema, {}), ...moved }), 'value'));
   const valueAt = (key: string): unknown => {
     const node = nodeAt(document.root, [key]);
-    return node === undefined ? undefined : dataOf(node, 'value');
+    return node === undefined ? undefined : toPlainData(node, 'value');
   };
   const found = Object.keys(moved).filter((key) => valueAt(key) !== undefined);
   const settings = {

@@ -19,14 +19,14 @@ export function besideManifest(file: string, path: string): string {
   return isAbsolute(path) ? path : join(dirname(file), path);
 }
 
-export function zooNameOf(text: string): string | undefined {
+export function parseZooName(text: string): string | undefined {
   const name = text.startsWith(ZOO_PREFIX) ? text.slice(ZOO_PREFIX.length) : '';
   return ZOO_NAME.test(name) ? name : undefined;
 }
 
 /** By the text's form alone. */
 export function parseModelReference(text: string): ModelReference | undefined {
-  const name = zooNameOf(text);
+  const name = parseZooName(text);
   if (name !== undefined) return { kind: 'zoo', name };
   if (isUrl(text) || text.startsWith(ZOO_PREFIX)) return undefined;
   if (isManifestPath(text)) return { kind: 'manifest', path: text };
@@ -41,7 +41,7 @@ export interface NamedReference {
 
 const NAMED = /^([A-Za-z0-9][A-Za-z0-9._+-]{0,99})@(\d[\w.+-]{0,99})$/;
 
-export function namedReferenceOf(text: string): NamedReference | undefined {
+export function parseNamedReference(text: string): NamedReference | undefined {
   if (isManifestPath(text)) return undefined;
   const [, name, version] = NAMED.exec(text) ?? [];
   return name === undefined || version === undefined ? undefined : { name, version };

@@ -9,9 +9,9 @@ import {
   type ModelReference,
   parseModelReference,
   ZOO_PREFIX,
-  zooNameOf,
+  parseZooName,
 } from './reference.js';
-import { digestOf } from './checksum.js';
+import { computeDigest } from './checksum.js';
 import { FETCH_COMMAND } from './fetched-files.js';
 import { identifyManifest, type ManifestIdentity } from './identity.js';
 import { LOCK_FILE, parseLock } from './lock-file.js';
@@ -94,7 +94,7 @@ async function graphProblems(
   const node = nodeAt(document.root, at);
   const path = manifest?.model.graph_path ?? (node?.kind === 'scalar' ? node.text : '');
   if (path === '' || isUrl(path)) return [];
-  const name = zooNameOf(path);
+  const name = parseZooName(path);
   if (name !== undefined) {
     const missing = await missingFromZoo(name, options);
     return missing === undefined ? [] : [problemAt(document, at, missing.expected, missing.found)];
@@ -110,13 +110,13 @@ async function pinnedChecksum(file: string, path: string, { files = DISK }: Reso
   return pin === undefined ? undefined : ({ algorithm: 'sha256', digest: pin.sha256 } as const);
 }
 
-async function sourceOf(
+async function resolveSource(
   file: string,
   { model, downloads = [] }: ModelManifest,
   options: ResolveOptions,
 ): Promise<GraphSource> {
   const { graph_path: path = '', checksum } = model;
-  const name = zooNameOf(path);
+  const name = parseZooName(path);
   if (name !== undefined) return { kind: 'zoo', name };
   const isFetched = downloads.some(({ kind }) => kind === 'graph' || kind === 'archive');
   const pinned = checksum === undefined && isFetched ? await pinnedChecksum(file, path, options) : undefined;
@@ -126,7 +126,7 @@ async function sourceOf(
 async function withChecksum(problem: Problem, document: ManifestDocument, { files = DISK }: ResolveOptions) {
   const node = nodeAt(document.root, ['model', 'graph_path']);
   if (problem.path !== 'model.checksum' || files !== DISK || node?.kind !== 'scalar') return problem;
-  const digest = await digestOf(besideManifest(document.file, node.text), 'sha256').catch(() => undefined);
+  const digest = await computeDigest(besideManifest(document.file, node.text), 'sha256').catch(() => undefined);
   return digest === undefined ? problem : { ...problem, found: `${problem.found}; ${quoted(node.text)} has ${digest}` };
 }
 
@@ -145,7 +145,7 @@ async function resolveManifest(
   const problems = [...ofManifest, ...ofGraph];
   if (!loaded.ok || problems.length > 0) return { ok: false, problems: byPosition(problems) };
   const { manifest, notes } = loaded;
-  const source = await sourceOf(path, manifest, options);
+  const source = await resolveSource(path, manifest, options);
   const identity = identifyManifest('model', manifest, document);
   return { ok: true, model: { name: manifest.name, source, manifest, identity }, notes };
 }

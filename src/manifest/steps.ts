@@ -123,7 +123,7 @@ function reportOrder(steps: readonly ImageStep[], context: z.RefinementCtx): voi
   }
 }
 
-function imageStepsOf(steps: readonly ImageStep[]): ImageSteps {
+function convertImageSteps(steps: readonly ImageStep[]): ImageSteps {
   const normalize = steps.find((step) => step.normalize !== undefined)?.normalize;
   return {
     colorMode: steps[0]?.decode?.color_mode ?? 'RGB',
@@ -134,7 +134,12 @@ function imageStepsOf(steps: readonly ImageStep[]): ImageSteps {
   };
 }
 
-export const imageStepsField = z.array(imageStepField).min(1).max(16).superRefine(reportOrder).transform(imageStepsOf);
+export const imageStepsField = z
+  .array(imageStepField)
+  .min(1)
+  .max(16)
+  .superRefine(reportOrder)
+  .transform(convertImageSteps);
 
 export const IMAGE_ELEMENT_TYPES = ['uint8', 'float16', 'float32'] as const satisfies readonly ElementType[];
 

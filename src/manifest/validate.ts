@@ -15,16 +15,16 @@ function isEmpty(node: YamlNode): boolean {
 }
 
 /** Refused values are undefined. With the reading `text`, keys without a value are left out. */
-export function dataOf(node: YamlNode, reading: ScalarReading): unknown {
+export function toPlainData(node: YamlNode, reading: ScalarReading): unknown {
   switch (node.kind) {
     case 'scalar':
       return reading === 'text' ? node.text : node.value;
     case 'sequence':
-      return node.items.map((item) => dataOf(item, reading));
+      return node.items.map((item) => toPlainData(item, reading));
     case 'mapping': {
       const entries = [...node.entries].filter(([, { value }]) => reading === 'value' || !isEmpty(value));
       // fromEntries defines properties, so that the key __proto__ is a key like any other.
-      return Object.fromEntries(entries.map(([key, { value }]) => [key, dataOf(value, reading)]));
+      return Object.fromEntries(entries.map(([key, { value }]) => [key, toPlainData(value, reading)]));
     }
     case 'refused':
       return undefined;
@@ -141,7 +141,7 @@ export function validate<S extends z.ZodType>(
   schema: S,
   reading: ScalarReading,
 ): { readonly ok: true; readonly data: z.output<S> } | Problems {
-  return validateData(document, schema, dataOf(document.root, reading));
+  return validateData(document, schema, toPlainData(document.root, reading));
 }
 
 export interface IgnoredKey {
@@ -174,7 +174,7 @@ export function validateKnownKeys<S extends z.ZodType>(
   document: ManifestDocument,
   schema: S,
 ): { readonly ok: true; readonly data: z.output<S>; readonly ignored: readonly IgnoredKey[] } | Problems {
-  const data = dataOf(document.root, 'text');
+  const data = toPlainData(document.root, 'text');
   const ignored = takeUnknownKeys(document, schema, data);
   const result = validateData(document, schema, data);
   return result.ok ? { ...result, ignored } : result;

@@ -35,7 +35,7 @@ function blockIndicator(source: string, contentStart: number): number {
 }
 
 /** With quotes and block indicators; undefined for an empty value. */
-export function startOf(source: string, event: Event | undefined): number | undefined {
+export function findStart(source: string, event: Event | undefined): number | undefined {
   if (event?.type === EVENT_ID.SEQUENCE || event?.type === EVENT_ID.MAPPING) return event.start;
   if (event?.type === EVENT_ID.ALIAS) return event.anchorStart - 1;
   if (event?.type !== EVENT_ID.SCALAR || event.valueStart < 0) return undefined;

@@ -1,7 +1,7 @@
 import { type Event, EVENT_ID, parseEvents, YAMLException } from 'js-yaml';
 import { messageOf } from '../base/errors.js';
 import { escaped, quoted } from '../base/quoted.js';
-import { type Scalar, startOf, textAndValue } from './yaml-event.js';
+import { type Scalar, findStart, textAndValue } from './yaml-event.js';
 
 export type YamlNode =
   | { readonly kind: 'scalar'; readonly start: number; readonly text: string; readonly value: Scalar }
@@ -59,7 +59,7 @@ class TreeBuilder {
   /** An empty value has no place of its own and takes `startAround`. */
   build(path: YamlPath, startAround: number): YamlNode {
     const event = this.events[this.next++];
-    const start = startOf(this.source, event) ?? startAround;
+    const start = findStart(this.source, event) ?? startAround;
     const node = this.nodeOf(event, path, start);
     if (event === undefined || !('tagStart' in event) || event.tagStart < 0) return node;
     const tag = this.source.slice(event.tagStart, event.tagEnd);
@@ -139,7 +139,7 @@ export function parseYaml(source: string, maxEvents = MAX_EVENTS): YamlTree {
     return failed(syntaxError?.mark?.position ?? 0, expected, deep ? 'deeper ones' : `a syntax error: ${reason}`);
   }
   if (events.length > maxEvents) {
-    return failed(startOf(source, events[maxEvents]) ?? 0, `at most ${maxEvents} values`, 'more');
+    return failed(findStart(source, events[maxEvents]) ?? 0, `at most ${maxEvents} values`, 'more');
   }
   const documents = events.flatMap(({ type }, index) => (type === EVENT_ID.DOCUMENT ? [index] : []));
   if (documents.length === 0) return failed(0, 'a mapping', 'an empty file');
@@ -148,7 +148,7 @@ export function parseYaml(source: string, maxEvents = MAX_EVENTS): YamlTree {
   const { faults } = builder;
   const [, second] = documents;
   if (second !== undefined) {
-    const offset = startOf(source, events[second + 1]) ?? source.length;
+    const offset = findStart(source, events[second + 1]) ?? source.length;
     faults.push({ offset, path: [], expected: 'one document in the file', found: `${documents.length} documents` });
   }
   return { root, faults };

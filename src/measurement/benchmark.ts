@@ -18,11 +18,7 @@ export interface Benchmark {
   /** An ONNX file in which all weights are graph inputs. */
   readonly model: Uint8Array;
   readonly inputs: readonly BenchmarkInput[];
-  /**
-   * The file with the graph's own weights, which replace made-up ones. It is a placeholder while the benchmark is sent,
-   * and the file's path where the benchmark is measured. Only an agent in the same process as its client has such
-   * files.
-   */
+  /** File of its own weights; a placeholder while it is sent. Only an agent in its client's process has such files. */
   readonly weights?: string | undefined;
 }
 

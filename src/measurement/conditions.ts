@@ -1,9 +1,6 @@
 import { z } from 'zod';
 
-/**
- * The load on the machine during a measurement, to explain noise. Processor times are sums over all cores that the
- * operating system counts. Values that it does not provide are absent.
- */
+/** The load, to explain noise. Processor times are sums over all cores. Values that are not known are absent. */
 export const conditionsSchema = z.strictObject({
   wallMs: z.number().nonnegative(),
   cores: z.int().min(1),
@@ -18,10 +15,7 @@ export const conditionsSchema = z.strictObject({
   highestMhz: z.number().positive().optional(),
   /** Runs that are left out of the samples, because another machine shared the core during these runs. */
   droppedRuns: z.int().nonnegative().optional(),
-  /**
-   * Share of the samples from runs during which another machine shared the core; 0 to 1. They are kept where there are
-   * too few other runs.
-   */
+  /** Of the samples, with a shared core; 0 to 1. They are kept where there are too few other runs. */
   sharedShare: z.number().min(0).max(1).optional(),
   /** Page faults during the timed runs that read from the disk. */
   majorFaults: z.int().nonnegative().optional(),

@@ -3,17 +3,11 @@ import type { Measurement } from './measurement.js';
 /** Above this share of the processors' time, or of the samples, others may have made a measurement longer. */
 const MAX_OTHERS_SHARE = 0.1;
 
-/**
- * Least time of others that counts. The operating system counts in ticks of 10 ms, so fewer than three ticks may be a
- * counting error.
- */
+/** The operating system counts in ticks of 10 ms, so fewer than three may be a counting error. */
 export const MIN_OTHERS_MS = 30;
 
-/**
- * Share of the processors' time that other processes and other machines used during a measurement; 0 where it is not
- * known, or too small to be reliable.
- */
-export function otherLoadOf({ conditions }: Pick<Measurement, 'conditions'>): number {
+/** Of the processors' time, by other processes and machines; 0 where it is not known or too small to be reliable. */
+export function computeOtherLoad({ conditions }: Pick<Measurement, 'conditions'>): number {
   if (conditions === undefined) return 0;
   const { wallMs, cores, othersMs = 0, stealMs = 0 } = conditions;
   const elsewhereMs = othersMs + stealMs;
@@ -27,7 +21,7 @@ export function sharedShareOf({ conditions }: Pick<Measurement, 'conditions'>): 
 
 /** How much others disturbed a measurement: the larger of the load by other processes and the shared core; 0 to 1. */
 export function disturbanceOf(measurement: Pick<Measurement, 'conditions'>): number {
-  return Math.max(otherLoadOf(measurement), sharedShareOf(measurement));
+  return Math.max(computeOtherLoad(measurement), sharedShareOf(measurement));
 }
 
 type Judged = Pick<Measurement, 'conditions'> & { readonly outcome: Pick<Measurement['outcome'], 'kind'> };
@@ -37,10 +31,8 @@ function isMoreThan(limit: number, share: (measurement: Judged) => number): (mea
   return (measurement) => measurement.outcome.kind === 'samples' && share(measurement) > limit;
 }
 
-/** Whether other processes may have made a latency longer. */
-export const isUnderLoad = isMoreThan(MAX_OTHERS_SHARE, otherLoadOf);
+export const isUnderLoad = isMoreThan(MAX_OTHERS_SHARE, computeOtherLoad);
 
-/** Whether another machine shared a core during too many of the samples. */
 export const isCoreShared = isMoreThan(MAX_OTHERS_SHARE, sharedShareOf);
 
 export const isDisturbed = isMoreThan(MAX_OTHERS_SHARE, disturbanceOf);

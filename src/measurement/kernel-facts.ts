@@ -26,13 +26,13 @@ const MEMORY = {
   arenaBytes: 'mem_arena_held',
 } as const satisfies Readonly<Record<keyof KernelMemory, string>>;
 
-function numberOf(value: unknown): number | undefined {
+function readNumber(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
 /** The memory that some fields state; undefined where none does, or one cannot be true. */
-function memoryOf(value: (field: keyof KernelMemory) => number | undefined): KernelMemory | undefined {
+function readMemory(value: (field: keyof KernelMemory) => number | undefined): KernelMemory | undefined {
   const stated = (Object.keys(MEMORY) as (keyof KernelMemory)[]).flatMap((field) => {
     const number = value(field);
     return number === undefined ? [] : [[field, number] as const];
@@ -41,23 +41,23 @@ function memoryOf(value: (field: keyof KernelMemory) => number | undefined): Ker
   return stated.length > 0 && areTrue ? Object.fromEntries(stated) : undefined;
 }
 
-function sectionsOf(value: (field: keyof PoolSections) => number | undefined): PoolSections | undefined {
+function readSections(value: (field: keyof PoolSections) => number | undefined): PoolSections | undefined {
   const [runUs = -1, waitUs = -1, distributionUs = -1] = [value('runUs'), value('waitUs'), value('distributionUs')];
   return Math.min(runUs, waitUs, distributionUs) < 0 ? undefined : { runUs, waitUs, distributionUs };
 }
 
-function poolOf(statistics: unknown): PoolSections | undefined {
+function readPool(statistics: unknown): PoolSections | undefined {
   if (typeof statistics !== 'object' || statistics === null) return undefined;
   const main = (statistics as Args)['main_thread'];
   if (typeof main !== 'object' || main === null) return undefined;
   const names = { runUs: 'Run', waitUs: 'Wait', distributionUs: 'Distribution' } as const;
-  return sectionsOf((field) => numberOf(ownValue(main as Args, names[field])));
+  return readSections((field) => readNumber(ownValue(main as Args, names[field])));
 }
 
 /** The facts in the arguments of an event of ONNX Runtime's profile; facts that it lacks are absent. */
-export function kernelFactsOf(args: Args): KernelFacts {
-  const memory = memoryOf((field) => numberOf(ownValue(args, MEMORY[field])));
-  const pool = poolOf(args['thread_scheduling_stats']);
+export function readKernelFacts(args: Args): KernelFacts {
+  const memory = readMemory((field) => readNumber(ownValue(args, MEMORY[field])));
+  const pool = readPool(args['thread_scheduling_stats']);
   return { ...(memory && { memory }), ...(pool && { pool }) };
 }
 
@@ -87,8 +87,8 @@ export function tagsOfFacts({ memory, pool }: KernelFacts): Readonly<Record<stri
 }
 
 export function factsOfTags(tag: (name: string) => unknown): KernelFacts {
-  const value = (field: keyof typeof TAGS): number | undefined => numberOf(tag(TAGS[field]));
-  const [memory, pool] = [memoryOf(value), sectionsOf(value)];
+  const value = (field: keyof typeof TAGS): number | undefined => readNumber(tag(TAGS[field]));
+  const [memory, pool] = [readMemory(value), readSections(value)];
   return { ...(memory && { memory }), ...(pool && { pool }) };
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isPlausibleMs, PLAUSIBLE_MS } from '../base/plausible-duration.js';
 import { conditionsSchema } from './conditions.js';
-import { limitsSchema, protocolKey, protocolSchema } from './protocol.js';
+import { type Limits, limitsSchema, type Protocol, protocolKey, protocolSchema } from './protocol.js';
 import { systemSchema } from './system.js';
 
 export const FAILURE_REASONS = ['unsupported', 'out_of_memory', 'timeout', 'crashed', 'run_failed'] as const;
@@ -40,17 +40,11 @@ export const measurementSchema = z.strictObject({
   protocol: protocolSchema,
   /** Present where it ran together with others in one session; absent where it had a session of its own. */
   context: contextSchema.optional(),
-  /**
-   * 1 for the first measurement. Each further occasion is at another time in another process, and shows how repeatable
-   * measurements on the machine are.
-   */
+  /** From 1. Each further one is at another time in another process, and shows how repeatable measurements are. */
   occasion: z.int().min(1),
   limits: limitsSchema,
   outcome: outcomeSchema,
-  /**
-   * Total wall time: filling weights, creating the session, warming up, running; its share of this time where it ran
-   * together with others.
-   */
+  /** Wall time with filling weights, session and warm-up; its share where it ran together with others. */
   costMs: z.number().nonnegative(),
   /** The part of `costMs` for filling weights and creating the session. */
   sessionMs: z.number().nonnegative(),
@@ -63,10 +57,7 @@ export const measurementSchema = z.strictObject({
 
 export type Measurement = z.infer<typeof measurementSchema>;
 
-/**
- * The problem with the times of an imported measurement; undefined where they are plausible. Stores accept any time,
- * but an estimate of 1e308 ms would be meaningless.
- */
+/** undefined where times are plausible. Stores accept any, but an estimate of 1e308 ms would be meaningless. */
 export function problemWithTimes({ outcome, costMs, sessionMs }: Measurement): string | undefined {
   const times = outcome.kind === 'samples' ? [...outcome.runMs, ...outcome.warmupMs, outcome.overheadMs ?? 0] : [];
   const implausible = [...times, costMs, sessionMs].find((ms) => !isPlausibleMs(ms));
@@ -101,22 +92,14 @@ export function measurementKey(measurement: Measurement): MeasurementKey {
 }
 
 /** The protocol of version 0.1, with keys that are now outside of the protocol. */
-const olderProtocolSchema = z.looseObject({
-  protocol: z.strictObject({
-    ...protocolSchema.shape,
-    ...limitsSchema.shape,
-    occasion: measurementSchema.shape.occasion,
-  }),
-});
+interface OlderMeasurement {
+  readonly protocol?: Protocol & Limits & { readonly occasion?: number };
+}
 
-/**
- * Converts a stored measurement of an older version to the current form, and returns any other value as it is. The
- * measurement's key is the same in both forms.
- */
+/** Converts an older version's measurement, without checking it; others stay. Its key is the same in both forms. */
 export function upgradedMeasurement(stored: unknown): unknown {
-  const older = olderProtocolSchema.safeParse(stored);
-  if (!older.success) return stored;
-  const { protocol: together, ...rest } = older.data;
+  const { protocol: together, ...rest } = Object(stored) as OlderMeasurement;
+  if (together?.occasion === undefined) return stored;
   const { occasion, timeLimitMs, memoryLimitBytes, ...protocol } = together;
   return { ...rest, protocol, occasion, limits: { timeLimitMs, memoryLimitBytes } };
 }

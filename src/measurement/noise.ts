@@ -16,7 +16,7 @@ function percent(share: number): string {
 }
 
 /** Sum of a kind of time over all conditions that have it, relative to the processor time available. */
-function shareOf(
+function computeShare(
   all: readonly Conditions[],
   kind: 'stealMs' | 'othersMs' | 'throttledMs',
   ofCores: (conditions: Conditions) => number,
@@ -33,7 +33,6 @@ function frequencyRange(all: readonly Conditions[]): { readonly lowest: number; 
   return seen.length === 0 ? undefined : { lowest: Math.min(...seen), highest: Math.max(...seen) };
 }
 
-/** The machine's state while something was measured. */
 export interface MachineFacts {
   readonly conditions: readonly Conditions[];
   readonly threads: number;
@@ -42,20 +41,16 @@ export interface MachineFacts {
   readonly again: string;
   /** The sentence about another machine on the same core; undefined where there was none. */
   readonly shared: string | undefined;
-  /**
-   * The sentence about other processes where single measurements are known to be disturbed.
-   *
-   * @param share of the processors' time that other processes took
-   */
+  /** For single measurements that are disturbed. @param share of the processors' time that other processes took */
   readonly disturbed?: ((share: string) => string) | undefined;
 }
 
 export function machineWarnings(facts: MachineFacts): readonly NoiseWarning[] {
   const { conditions: all, threads, cores, again, shared, disturbed } = facts;
   const allCores = (conditions: Conditions): number => conditions.cores;
-  const steal = shareOf(all, 'stealMs', allCores, MIN_OTHERS_MS);
-  const otherLoad = shareOf(all, 'othersMs', allCores, MIN_OTHERS_MS);
-  const throttled = shareOf(all, 'throttledMs', () => 1);
+  const steal = computeShare(all, 'stealMs', allCores, MIN_OTHERS_MS);
+  const otherLoad = computeShare(all, 'othersMs', allCores, MIN_OTHERS_MS);
+  const throttled = computeShare(all, 'throttledMs', () => 1);
   const frequency = frequencyRange(all);
   const warnings: NoiseWarning[] = [];
   const warn = (cause: NoiseWarning['cause'], message: string): void => void warnings.push({ cause, message });

@@ -3,14 +3,11 @@ import { positiveNumber, wholeNumber } from '../base/bounded-number.js';
 import { counted } from '../base/counted.js';
 import { differences } from '../base/differences.js';
 
-/** A day. */
 const MAX_MS = 24 * 3600 * 1000;
 
 const runsSchema = wholeNumber(1, 1_000_000);
 
-/**
- * How often a benchmark runs in one session: warm-up runs, which are not counted, then timed runs one after another.
- */
+/** Warm-up runs, which are not counted, then timed runs one after another. */
 export const protocolSchema = z.strictObject({
   warmupRuns: wholeNumber(0, 100_000),
   runs: runsSchema,

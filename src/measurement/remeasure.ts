@@ -3,7 +3,6 @@ import { DURATION_EXAMPLES, parseDurationMs } from '../base/duration.js';
 import { isDisturbed, isUnderLoad } from './disturbance.js';
 import type { Measurement } from './measurement.js';
 
-/** Which stored measurements are taken again. */
 export type Remeasure =
   /** None; not even new ones that other processes disturbed. */
   | { readonly kind: 'none' }
@@ -17,12 +16,10 @@ export type Remeasure =
 
 export const DEFAULT_REMEASURE: Remeasure = { kind: 'while-quiet' };
 
-/** The words of options and settings; {@link DEFAULT_REMEASURE} has none. */
 const KINDS = ['all', 'disturbed', 'failed', 'none'] as const;
 
 const OLDER_THAN = 'older-than:';
 
-/** The texts that {@link parseRemeasure} reads. */
 export const REMEASURE_WORDS = `${KINDS.join(', ')} or ${OLDER_THAN}DURATION, a duration being ${DURATION_EXAMPLES}`;
 
 /** @returns undefined for other texts; ages count from now */
@@ -43,7 +40,6 @@ export function remeasureAsked(text: string | undefined): Remeasure {
   return (text === undefined ? undefined : parseRemeasure(text)) ?? DEFAULT_REMEASURE;
 }
 
-/** Whether a stored measurement is taken again in any state of the machine. */
 export function isTakenAgain(measurement: Measurement, remeasure: Remeasure): boolean {
   switch (remeasure.kind) {
     case 'none':
@@ -60,15 +56,11 @@ export function isTakenAgain(measurement: Measurement, remeasure: Remeasure): bo
   }
 }
 
-/** Whether a new measurement is taken again where other processes disturbed it. */
 export function isNewTakenAgain({ kind }: Remeasure): boolean {
   return kind !== 'none';
 }
 
-/**
- * Whether a stored measurement is taken again if the machine is quiet. A shared core is no reason, since it may stay
- * shared.
- */
+/** If the machine is quiet. A shared core is no reason, since it may stay shared. */
 export function isTakenAgainWhileQuiet(measurement: Measurement, remeasure: Remeasure): boolean {
   return remeasure.kind === 'while-quiet' && isUnderLoad(measurement);
 }

@@ -105,15 +105,14 @@ export const sessionEntriesSchema = z
   );
 
 /** The same for settings. */
-export function sessionEntriesOf(session: SessionSettings | readonly string[]): readonly string[] {
+export function listSessionEntries(session: SessionSettings | readonly string[]): readonly string[] {
   if (session instanceof Array) return session;
   return Object.entries(session)
     .flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]))
     .sort();
 }
 
-/** The entries that concern a part of the runtime. */
-export function sessionOf(part: SessionKey['of'], entries: readonly string[]): readonly string[] {
+export function filterSessionEntries(part: SessionKey['of'], entries: readonly string[]): readonly string[] {
   return entries.filter((entry) =>
     SESSION_KEYS.some((name) => entry.startsWith(`${name}=`) && SESSION[name].of === part),
   );
@@ -130,7 +129,7 @@ export function runtimeText(settings: StatedSettings): string {
   const parts = [
     level === DEFAULT_RUNTIME.optimization_level ? '' : optimizerText(level),
     mode === 'sequential' ? '' : `${counted(atATime, 'kernel')} at a time`,
-    ...sessionEntriesOf(session),
+    ...listSessionEntries(session),
   ];
   return parts.filter((part) => part !== '').join(', ');
 }
@@ -180,7 +179,7 @@ export interface RuntimeAxes {
 }
 
 /** Each combination of the settings. @param byDefault those that are no axis */
-export function runtimesOf(
+export function combineRuntimes(
   axes: RuntimeAxes,
   byDefault: RuntimeSettings = DEFAULT_RUNTIME,
 ): readonly RuntimeSettings[] {

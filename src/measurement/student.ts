@@ -1,9 +1,4 @@
-/**
- * Probability that a value of Student's t distribution is at least as far from 0 as `t`, exactly. Source: Abramowitz
- * and Stegun (1964), 26.7.3 and 26.7.4.
- *
- * @param degrees a whole number, at least 1
- */
+/** Two-sided and exact, for whole `degrees` from 1. Source: Abramowitz and Stegun (1964), 26.7.3 and 26.7.4. */
 export function studentTail(t: number, degrees: number): number {
   const angle = Math.atan(Math.abs(t) / Math.sqrt(degrees));
   const sine = Math.sin(angle);
@@ -22,12 +17,7 @@ export function studentTail(t: number, degrees: number): number {
 /** Halvings of a bracket: the quantile is then as exact as a number can be. */
 const HALVINGS = 80;
 
-/**
- * Half the width of a two-sided interval in standard errors.
- *
- * @param tail the probability outside of it, above 0 and below 1
- * @param degrees a whole number, at least 1
- */
+/** Half of a two-sided interval in standard errors. @param tail the probability outside, between 0 and 1 */
 export function studentWidth(tail: number, degrees: number): number {
   let low = 0;
   let high = 1;

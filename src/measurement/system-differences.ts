@@ -35,11 +35,7 @@ function featuresAmong(systems: readonly System[]): (system: System) => string {
   };
 }
 
-/**
- * Gives a function that says in which facts a system differs from the others.
- *
- * @param shown facts that are shown anyway
- */
+/** @param shown facts that are shown anyway */
 export function systemDifferences(
   systems: readonly System[],
   shown: readonly SystemFact[] = [],

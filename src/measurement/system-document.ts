@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withSnakeKeys } from '../base/snake-case.js';
 import { EXECUTION_MODES } from './runtime-settings.js';
 import type { System, SystemFacts } from './system.js';
 import { usedCores } from './used-cores.js';
@@ -41,30 +42,15 @@ export function stackText({
   return `${processor}, ${usedCores(threads, cores)}, ${framework} ${version}`;
 }
 
-export function stackOf(facts: SystemFacts): z.infer<typeof stackSchema> {
-  return {
-    processor: facts.processor,
-    architecture: facts.architecture,
-    operating_system: facts.operatingSystem,
-    cores: facts.cores,
-    memory_bytes: facts.memoryBytes,
-    processor_features: [...facts.processorFeatures],
-    framework: facts.framework,
-    framework_version: facts.frameworkVersion,
-  };
+export function buildStack(facts: SystemFacts): z.infer<typeof stackSchema> {
+  const { processor, architecture, operatingSystem, cores, memoryBytes, processorFeatures } = facts;
+  const { framework, frameworkVersion } = facts;
+  const machine = { processor, architecture, operatingSystem, cores, memoryBytes, processorFeatures };
+  return withSnakeKeys({ ...machine, framework, frameworkVersion });
 }
 
 export function toSystemDocument(system: System): SystemDocument {
-  const { threads, executionProvider, optimizationLevel } = system.runOptions;
-  const { executionMode = 'sequential', interOpThreads = 1, session = [] } = system.runOptions;
-  return {
-    fingerprint: system.fingerprint,
-    ...stackOf(system),
-    threads,
-    execution_provider: executionProvider,
-    optimization_level: optimizationLevel,
-    execution_mode: executionMode,
-    inter_op_threads: interOpThreads,
-    session: [...session],
-  };
+  const { executionMode = 'sequential', interOpThreads = 1, session = [], ...options } = system.runOptions;
+  const run = withSnakeKeys({ ...options, executionMode, interOpThreads, session });
+  return { fingerprint: system.fingerprint, ...buildStack(system), ...run };
 }

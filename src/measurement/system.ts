@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { oncePer } from '../base/once-per.js';
 import { threadsSchema } from '../base/default-threads.js';
 import { PROCESSOR } from './as-it-is.js';
 import {
@@ -7,8 +8,8 @@ import {
   EXECUTION_MODES,
   OPTIMIZATION_LEVELS,
   type RuntimeSettings,
-  sessionEntriesOf,
-  sessionOf,
+  listSessionEntries,
+  filterSessionEntries,
 } from './runtime-settings.js';
 
 /** Settings of the runtime that influence measurements. What is the default or has no effect is absent. */
@@ -34,7 +35,6 @@ function furtherOptions({ executionMode, interOpThreads = 1, session = [] }: Par
   };
 }
 
-/** The same options in the one form in which measurements have them. */
 export function canonicalRunOptions({
   threads,
   executionProvider,
@@ -44,18 +44,18 @@ export function canonicalRunOptions({
   return { threads, executionProvider, optimizationLevel, ...furtherOptions(rest) };
 }
 
-/**
- * The options that models run with.
- *
- * @param providers the execution providers of the agent that runs them, the default first; none: its processor alone
- */
-export function runOptionsOf(
+/** @param providers of the agent, the default first; none: its processor alone */
+export function buildRunOptions(
   threads: number,
   { providers = [] }: { readonly providers?: readonly string[] } = {},
   settings: RuntimeSettings = DEFAULT_RUNTIME,
 ): RunOptions {
   const { optimization_level: optimizationLevel, execution_mode: executionMode, session } = settings;
-  const further = { executionMode, interOpThreads: settings.inter_op_threads, session: [...sessionEntriesOf(session)] };
+  const further = {
+    executionMode,
+    interOpThreads: settings.inter_op_threads,
+    session: [...listSessionEntries(session)],
+  };
   return canonicalRunOptions({ threads, executionProvider: providers[0] ?? PROCESSOR, optimizationLevel, ...further });
 }
 
@@ -66,20 +66,17 @@ export function optimizingRun({ session = [], ...options }: RunOptions): RunOpti
     threads,
     executionProvider,
     optimizationLevel,
-    session: [...sessionOf('optimizer', session)],
+    session: [...filterSessionEntries('optimizer', session)],
   });
 }
 
-/**
- * The options with which a part of an optimized graph runs: without those of the optimizer, and without those that
- * decide when a graph's kernels run.
- */
+/** Without the options of the optimizer, and those that decide when a graph's kernels run. */
 export function optimizedRun({ threads, executionProvider, session = [] }: RunOptions): RunOptions {
   return canonicalRunOptions({
     threads,
     executionProvider,
     optimizationLevel: 'disabled',
-    session: [...sessionOf('kernels', session)],
+    session: [...filterSessionEntries('kernels', session)],
   });
 }
 
@@ -89,9 +86,8 @@ export function areCommonOptions(options: RunOptions): boolean {
 }
 
 /** Options with which every agent can describe itself. Its abilities do not depend on them. */
-export const ANY_RUN = runOptionsOf(1);
+export const ANY_RUN = buildRunOptions(1);
 
-/** Whether models run on the processor alone. */
 export function runsOnProcessor({ executionProvider }: RunOptions): boolean {
   return executionProvider === PROCESSOR;
 }
@@ -138,13 +134,10 @@ export const systemSchema = z.strictObject({
 export type System = z.infer<typeof systemSchema>;
 
 /**
- * The system of measurements with these run options. Its fingerprint is the SHA-256 of all facts in a fixed order. The
- * amounts of memory are left out: the machine's varies by a few pages between boots, and no latency depends on it. A
- * fact that is newer than version 0.1 is hashed only where it is present, so that stored measurements keep their system.
- *
- * @param facts may have further fields, which are ignored
+ * SHA-256 of all facts in a fixed order, without memory, which varies by pages between boots. A fact that is newer than
+ * version 0.1 is hashed only where it is present, so that stored measurements keep their system.
  */
-export function identifySystem(facts: SystemFacts, runOptions: RunOptions): System {
+function identify(facts: SystemFacts, runOptions: RunOptions): System {
   const { processor, architecture, operatingSystem, cores, memoryBytes, cacheBytes, devices = [] } = facts;
   const { framework, frameworkVersion } = facts;
   const { threads, executionProvider, optimizationLevel } = runOptions;
@@ -179,4 +172,15 @@ export function identifySystem(facts: SystemFacts, runOptions: RunOptions): Syst
     ...(devices.length === 0 ? {} : { devices }),
     runOptions,
   };
+}
+
+/** The systems of each description that were identified, by their options. */
+const identified = oncePer((_: SystemFacts) => new Map<string, System>());
+
+export function identifySystem(facts: SystemFacts, runOptions: RunOptions): System {
+  const known = identified(facts);
+  const key = JSON.stringify(runOptions);
+  const system = known.get(key) ?? identify(facts, runOptions);
+  known.set(key, system);
+  return system;
 }

@@ -1,21 +1,14 @@
 /** Share of the sorted samples that is dropped at each end. */
 export const TRIM = 0.2;
 
-/**
- * Samples in ascending order without the smallest and largest ones: floor(0.2 n) at each end; of three, one at each end.
- */
+/** Ascending, without floor(0.2 n) at each end; of three, without one at each end. */
 export function trimmed(samples: readonly number[]): readonly number[] {
   const sorted = [...samples].sort((a, b) => a - b);
   const dropped = sorted.length === 3 ? 1 : Math.floor(TRIM * sorted.length);
   return sorted.slice(dropped, sorted.length - dropped);
 }
 
-/**
- * The platform's statistic for repeated times: the mean of the {@link trimmed} samples. Of three it is the median. NaN
- * without samples.
- *
- * Source: rai-project/evaluation, TrimmedMean.
- */
+/** Of three it is the median; NaN without samples. Source: rai-project/evaluation, TrimmedMean. */
 export function trimmedMean(samples: readonly number[]): number {
   const kept = trimmed(samples);
   return kept.reduce((sum, sample) => sum + sample, 0) / kept.length;

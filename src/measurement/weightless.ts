@@ -1,21 +1,22 @@
 import { createHash } from 'node:crypto';
+import { oncePer } from '../base/once-per.js';
 import { withCanonicalQuantization } from '../onnx/layers/canonical-quantization.js';
 import { fillRange, typedGraph } from '../onnx/values/fill-range.js';
 import type { DeclaredType, Graph, InputValues, Model, Tensor, TensorType } from '../onnx/model/model.js';
 import type { ReadingBudget } from '../onnx/bytes/reading-budget.js';
 import { parseModel } from '../onnx/read/read-model.js';
-import { staticTypeOf } from '../onnx/model/static-type.js';
+import { findStaticType } from '../onnx/model/static-type.js';
 import { steeringConstants } from '../onnx/operators/steering.js';
 import { encodeModelToBytes } from '../onnx/write/write-model.js';
 import type { Benchmark, BenchmarkInput } from './benchmark.js';
 import { PlatformError } from '../base/errors.js';
 
-export function signatureOf(model: Uint8Array): string {
+export function computeSignature(model: Uint8Array): string {
   return createHash('sha256').update(model).digest('hex');
 }
 
 function staticInputType(model: Model, name: string): TensorType {
-  const type = staticTypeOf(model.graph.types.get(name));
+  const type = findStaticType(model.graph.types.get(name));
   if (type === undefined) {
     throw new PlatformError(
       'model',
@@ -25,12 +26,7 @@ function staticInputType(model: Model, name: string): TensorType {
   return type;
 }
 
-/**
- * A model whose weights are inputs that the agent fills, after the model's own inputs. Constants that steer an operator
- * stay; the parameters of a quantization stay in their canonical form.
- *
- * @throws PlatformError `model` where an input's dimensions are not bound
- */
+/** Weights become inputs, after the model's own; steering constants stay. @throws PlatformError `model` if unbound */
 export function weightlessModel(given: Model): { readonly model: Model; readonly inputs: readonly BenchmarkInput[] } {
   const model = withCanonicalQuantization(given);
   const { graph } = model;
@@ -58,22 +54,17 @@ export function weightlessModel(given: Model): { readonly model: Model; readonly
   return { model: { ...model, graph: weightless }, inputs };
 }
 
-/**
- * A {@link weightlessModel} as a benchmark. The signature is SHA-256 over its file, including its names; callers that
- * want signatures without names rename the values first.
- *
- * @throws PlatformError as {@link weightlessModel}
- */
-export function weightlessBenchmark(given: Model): Benchmark {
+/** The signature includes names; callers that want none rename values first. @throws as {@link weightlessModel} */
+export const weightlessBenchmark = oncePer((given: Model): Benchmark => {
   const { model, inputs } = weightlessModel(given);
   const bytes = encodeModelToBytes(model);
-  return { signature: signatureOf(bytes), model: bytes, inputs };
-}
+  return { signature: computeSignature(bytes), model: bytes, inputs };
+});
 
 /** The signature of a model without its name: models with the same one differ at most in their weights. */
-export function signatureWithoutName(model: Model): string {
+export const signatureWithoutName = oncePer((model: Model): string => {
   return weightlessBenchmark({ ...model, graph: { ...model.graph, name: '' } }).signature;
-}
+});
 
 export function givenValues({ inputs }: Benchmark): ReadonlyMap<string, InputValues> {
   return new Map(
@@ -81,13 +72,7 @@ export function givenValues({ inputs }: Benchmark): ReadonlyMap<string, InputVal
   );
 }
 
-/**
- * The model of a benchmark; its weights have only types and fills. The inverse of {@link weightlessBenchmark}.
- *
- * @param source its name in messages
- * @param budget see {@link parseModel}
- * @throws PlatformError `model` where the benchmark's file is not a model
- */
+/** The inverse of {@link weightlessBenchmark}. @throws PlatformError `model` where the file is not a model */
 export function modelFromBenchmark(benchmark: Benchmark, source: string, budget?: ReadingBudget): Model {
   const { model, inputs } = benchmark;
   const parsed = parseModel(model, source, budget);

@@ -20,12 +20,10 @@ export const estimateSchema = z.strictObject({
   version: z.string().nullable(),
   /** Signature of the graph without its name; null where only a recipe was at hand. */
   graph: z.string().nullable(),
-  /** The fingerprint. */
   system: z.string(),
   batch: z.int(),
   /** As in seq=128, past=0; '' for none. */
   dimensions: z.string(),
-  /** The plugin's settings that are not the default, in words. */
   settings: z.string(),
   latencyMs: ms,
   lowMs: ms,
@@ -37,7 +35,6 @@ export const estimateSchema = z.strictObject({
   reason: z.string().nullable(),
 });
 
-/** An estimate of a model's latency on a system, as the store keeps it: what pages and histories show. */
 export type KeptEstimate = Readonly<z.infer<typeof estimateSchema>>;
 
 export type NewEstimate = Omit<KeptEstimate, 'subject' | 'at' | 'current' | 'system'> & {
@@ -73,7 +70,6 @@ const PARTS: CollectionDefinition<Readonly<z.infer<typeof partsSchema>>> = {
   indexes: [],
 };
 
-/** Estimates that are kept of one subject. */
 const MAX_OF_SUBJECT = 200;
 
 const MAX_TEXT_LENGTH = 1000;
@@ -82,7 +78,7 @@ function clipped(text: string): string {
   return text.length <= MAX_TEXT_LENGTH ? text : `${text.slice(0, MAX_TEXT_LENGTH - 1)}…`;
 }
 
-function subjectOf({ plugin, model, version, graph, system, batch, dimensions, settings }: Estimated): string {
+function hashSubject({ plugin, model, version, graph, system, batch, dimensions, settings }: Estimated): string {
   const content = JSON.stringify([plugin, model, version, graph, system, batch, dimensions, settings]);
   return createHash('sha256').update(content).digest('hex');
 }
@@ -102,7 +98,7 @@ async function keep(
 ): Promise<void> {
   const estimates = store.collection(ESTIMATES);
   const ofSubject = store.collection(PARTS);
-  const subject = subjectOf(found);
+  const subject = hashSubject(found);
   const { model, version, dimensions, settings, reason } = found;
   const document: KeptEstimate = {
     ...found,
@@ -130,7 +126,10 @@ async function keep(
   for (const { at: oldest } of earlier.slice(0, -MAX_OF_SUBJECT)) await estimates.delete({ subject, at: oldest });
 }
 
-async function historyOf(estimates: Pick<Collection<KeptEstimate>, 'find'>, subject: string): Promise<KeptEstimate[]> {
+async function readHistory(
+  estimates: Pick<Collection<KeptEstimate>, 'find'>,
+  subject: string,
+): Promise<KeptEstimate[]> {
   const found: KeptEstimate[] = [];
   for await (const estimate of estimates.find({ subject })) found.push(estimate);
   return found;
@@ -142,24 +141,20 @@ async function keepSystem(systems: Collection<System>, system: System): Promise<
   if ((await unlessUnavailable(systems.get({ fingerprint }))) === undefined) await systems.put(system);
 }
 
-/**
- * Keeps estimates beside earlier ones of the same subject. One that says the same as the newest, or covers less, is not
- * kept, so that a history has changes only. A store that refuses changes keeps nothing. Where its server is gone, all are
- * kept for it on this machine.
- */
+/** Keeps only what differs from the newest and covers as much. Where the store's server is gone, it is kept here. */
 export async function keepEstimates(store: ResultStore, system: System, found: readonly NewEstimate[]): Promise<void> {
   if (store.isReadOnly === true || found.length === 0) return;
   const estimates = store.collection(ESTIMATES);
   const at = new Date().toISOString();
   await unlessUnavailable(keepSystem(store.collection(SYSTEMS), system));
   let isGone = false;
-  const earlierOf = async (subject: string): Promise<readonly KeptEstimate[]> => {
-    const earlier = isGone ? undefined : await unlessUnavailable(historyOf(estimates, subject));
+  const readEarlier = async (subject: string): Promise<readonly KeptEstimate[]> => {
+    const earlier = isGone ? undefined : await unlessUnavailable(readHistory(estimates, subject));
     isGone = earlier === undefined;
     return earlier ?? [];
   };
   for (const estimate of found)
-    await unlessUnavailable(keep(store, { ...estimate, system: system.fingerprint }, at, earlierOf));
+    await unlessUnavailable(keep(store, { ...estimate, system: system.fingerprint }, at, readEarlier));
 }
 
 export async function currentEstimates(store: EstimatesStore): Promise<readonly KeptEstimate[]> {
@@ -177,7 +172,7 @@ export async function estimatedParts(store: EstimatesStore, subject: string): Pr
 }
 
 export function estimateHistory(store: EstimatesStore, subject: string): Promise<readonly KeptEstimate[]> {
-  return historyOf(store.collection(ESTIMATES), subject);
+  return readHistory(store.collection(ESTIMATES), subject);
 }
 
 export async function estimatedSystems(store: EstimatesStore): Promise<ReadonlyMap<string, System>> {

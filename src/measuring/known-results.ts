@@ -11,7 +11,7 @@ export interface Wanted extends MeasurementSetup {
   readonly limits: Limits;
 }
 
-export function wantedOf({ benchmark, context, runOptions, protocol, occasion, limits }: MeasureRequest): Wanted {
+export function buildWanted({ benchmark, context, runOptions, protocol, occasion, limits }: MeasureRequest): Wanted {
   const wanted = { signature: benchmark.signature, runOptions, protocol, occasion, limits };
   return context === undefined ? wanted : { ...wanted, context };
 }

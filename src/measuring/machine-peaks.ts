@@ -6,7 +6,7 @@ import { weightlessBenchmark } from '../measurement/weightless.js';
 import { type ElementType, elementCount, tensorBytes } from '../onnx/model/element-type.js';
 import type { DeclaredType, Node, Tensor } from '../onnx/model/model.js';
 import type { ResultStore } from '../store/result-store.js';
-import { type KnownResults, knownResults, wantedOf } from './known-results.js';
+import { type KnownResults, knownResults, buildWanted } from './known-results.js';
 import type { Task } from './task.js';
 
 /** What bounds kernels on a machine. */
@@ -16,7 +16,6 @@ export type PeakKind = (typeof PEAK_KINDS)[number];
 
 interface Probe {
   readonly kind: PeakKind;
-  /** How it was measured, in words. */
   readonly from: string;
   readonly benchmark: Benchmark;
   /** Operations or bytes of one run. */
@@ -40,7 +39,6 @@ const LIMITS: Limits = { timeLimitMs: 120_000, memoryLimitBytes: 8 * 2 ** 30 };
 /** Sides of the squares that are multiplied. */
 const SIDES = [512, 1024, 2048] as const;
 
-/** A cache where the operating system does not state its size. */
 const USUAL_CACHE_BYTES = 32 * 2 ** 20;
 
 /** A kernel of an Add touches three arrays: two that it reads, one that it writes. */
@@ -60,7 +58,7 @@ const IN_CACHE = 32;
 
 const OPSET = 14;
 
-function graphOf(
+function buildGraph(
   name: string,
   nodes: readonly Node[],
   {
@@ -105,7 +103,7 @@ function product(kind: 'float32' | 'int8', side: number): Probe {
   const [opType, given] =
     kind === 'float32' ? ['MatMul', 'float32' as ElementType] : ['MatMulInteger', 'uint8' as ElementType];
   const types = { inputs: { a: { elementType: given, dims } }, weights: { b: { elementType: kind, dims } } };
-  const benchmark = graphOf(`${opType} ${side}`, [node(opType, ['a', 'b'], 'c')], types, 'c');
+  const benchmark = buildGraph(`${opType} ${side}`, [node(opType, ['a', 'b'], 'c')], types, 'c');
   return { kind, from: `${opType} of ${side} x ${side}`, benchmark, amount: 2 * side ** 3 };
 }
 
@@ -114,14 +112,14 @@ function additions(kind: 'memory' | 'cache' | 'core_cache', bytes: number, count
   const dims = [Math.max(1, Math.floor(bytes / STREAMS / 4))];
   const nodes = Array.from({ length: count }, (_, at) => node('Add', [at === 0 ? 'a' : `x${at}`, 'b'], `x${at + 1}`));
   const types = { inputs: { a: { elementType, dims }, b: { elementType, dims } }, weights: {} } as const;
-  const benchmark = graphOf(`Add ${elementCount(dims)}`, nodes, types, `x${count}`);
+  const benchmark = buildGraph(`Add ${elementCount(dims)}`, nodes, types, `x${count}`);
   const each = STREAMS * tensorBytes({ elementType, dims });
   return { kind, from: `Add with ${(each / 1e6).toPrecision(3)} MB`, benchmark, amount: count * each };
 }
 
 function call(): Probe {
   const types = { inputs: { a: { elementType: 'float32', dims: [1] } }, weights: {} } as const;
-  return { kind: 'call', from: 'a run without work', benchmark: graphOf('call', [], types, 'a'), amount: 0 };
+  return { kind: 'call', from: 'a run without work', benchmark: buildGraph('call', [], types, 'a'), amount: 0 };
 }
 
 function probesFor({ cacheBytes }: Pick<SystemFacts, 'cacheBytes'>): readonly Probe[] {
@@ -158,8 +156,7 @@ function fastMs({ outcome }: Measurement): number | undefined {
   return sorted[Math.floor((sorted.length - 1) / 4)];
 }
 
-/** The peaks that measurements show. One that could not be measured is absent. */
-export function peaksOf(facts: SystemFacts, runOptions: RunOptions, results: KnownResults): Peaks {
+export function computePeaks(facts: SystemFacts, runOptions: RunOptions, results: KnownResults): Peaks {
   const tasks = peakTasks(facts, runOptions);
   const measured = probesFor(facts).flatMap((probe, at) => {
     const task = tasks[at];
@@ -184,12 +181,12 @@ export async function storedPeaks(
   facts: SystemFacts,
   runOptions: RunOptions,
 ): Promise<Peaks> {
-  const wanted = peakTasks(facts, runOptions).map(({ request }) => wantedOf(request));
-  return peaksOf(facts, runOptions, await knownResults(wanted, facts, store));
+  const wanted = peakTasks(facts, runOptions).map(({ request }) => buildWanted(request));
+  return computePeaks(facts, runOptions, await knownResults(wanted, facts, store));
 }
 
 /** Operations that a machine does while a byte comes from memory: kernels with less wait for memory. */
-export function ridgeOf(peaks: Peaks): number | undefined {
+export function computeRidge(peaks: Peaks): number | undefined {
   const [operations, bytes] = [peaks.get('float32')?.value, peaks.get('memory')?.value];
   return operations === undefined || bytes === undefined ? undefined : operations / bytes;
 }

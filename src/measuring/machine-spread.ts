@@ -6,7 +6,6 @@ import { unlessUnavailable } from '../store/unless-unavailable.js';
 import type { MeasuringContext } from './measuring.js';
 
 const spreadSchema = z.strictObject({
-  /** The fingerprint. */
   system: z.string(),
   machines: z.int().min(2),
   benchmarks: z.int().min(1),
@@ -30,11 +29,8 @@ function spreadIn(stored: StoredSpread | undefined): MachineSpread | undefined {
 }
 
 /**
- * How far the machines of a system differ: the agent's current comparison, which is stored, or a stored comparison of
- * more benchmarks. The store does not know the machine of a measurement, so the spread applies to the whole system.
- *
- * @returns undefined where machines of this system were never compared
- * @throws PlatformError as the store does; where its server is gone, only the current comparison is known
+ * The agent's comparison, which is stored, or a stored one of more benchmarks. The store does not know a measurement's
+ * machine, so it is of the whole system. @throws PlatformError as the store does
  */
 export async function readMachineSpread(
   { fingerprint: system }: System,

@@ -10,7 +10,6 @@ export interface Pair {
   readonly requests: Both<readonly MeasureRequest[]>;
 }
 
-/** Of the first side and of the second. */
 export type Both<T> = readonly [first: T, second: T];
 
 export interface PairedOptions {
@@ -20,14 +19,10 @@ export interface PairedOptions {
 }
 
 /**
- * Measures two sides in rounds: A B B A. In each round, every pair is measured on one side and then on the other, in
- * processes of their own; each side is first in half of the cases. Nothing is read from a store, since the two sides of
- * a round belong to the same minutes. A pair that other processes disturb is measured again, and the less disturbed
- * results count: the load decides, never a latency.
+ * In rounds, A B B A, in processes of their own. Nothing is read from a store: both sides belong to the same minutes. A
+ * disturbed pair is measured again, and the less disturbed results count: the load decides, never a latency.
  *
- * @param agents of the two sides; may be the same
  * @yields the results of both sides after each complete round, until the signal aborts
- * @throws PlatformError as the agents do
  */
 export async function* measurePaired(
   agents: Both<BenchmarkAgent>,

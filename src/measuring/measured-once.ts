@@ -6,10 +6,9 @@ import { Leases } from '../store/leases/leases.js';
 import { measurementId } from '../store/measurement-id.js';
 import type { ResultStore } from '../store/result-store.js';
 import { unlessUnavailable } from '../store/unless-unavailable.js';
-import { type KnownResults, knownResults, wantedOf } from './known-results.js';
+import { type KnownResults, knownResults, buildWanted } from './known-results.js';
 import type { Task } from './task.js';
 
-/** Tasks to measure, divided by the processes that measure them. */
 export interface Shares {
   /** Tasks to measure here; no other process takes them until {@link MeasuredOnce.release}. */
   readonly own: readonly Task[];
@@ -21,15 +20,10 @@ export interface Shares {
   readonly others: readonly Holder[];
 }
 
-/**
- * Takes each measurement once for all processes: the process that measures holds a lease on the measurement in the
- * store, and the other processes wait and read the result. Leases are on measurements (benchmark, system, protocol,
- * context and occasion), so that evaluations share exactly their common measurements.
- */
+/** By leases in the store on benchmark, system, protocol, context and occasion; others wait and read the result. */
 export class MeasuredOnce {
   readonly #leases: Leases;
 
-  /** @param results gets the measurements of others */
   constructor(
     private readonly store: ResultStore,
     private readonly system: System,
@@ -38,11 +32,7 @@ export class MeasuredOnce {
     this.#leases = new Leases(store, 'measurement');
   }
 
-  /**
-   * Divides tasks into those to measure here and those that others measure. May be called again for the latter.
-   *
-   * @throws PlatformError as the store does; where its server is gone, all tasks are measured here
-   */
+  /** May be called again for what others measure. @throws PlatformError as the store does, except where it is gone */
   async share(tasks: readonly Task[]): Promise<Shares> {
     const names = new Map(tasks.map((task) => [task, this.#nameOf(task)]));
     const held = await this.#take([...names.values()]);
@@ -69,10 +59,7 @@ export class MeasuredOnce {
     return { own, arrived, awaited, others: [...others.values()] };
   }
 
-  /**
-   * Releases the leases, so that others can take the tasks that are not measured. The caller must have stored all
-   * measurements before.
-   */
+  /** Lets others take what is not measured. The caller must have stored all measurements before. */
   async release(): Promise<void> {
     await unlessUnavailable(this.#leases.release());
   }
@@ -85,12 +72,10 @@ export class MeasuredOnce {
     return (await unlessUnavailable(this.#leases.take(names))) ?? new Map<string, Holder>();
   }
 
-  /**
-   * New measurements in the store. A measurement that was known before does not count, since it is to be taken again.
-   */
+  /** Without those that were known before, since they are to be taken again. */
   async #foundNow(tasks: readonly Task[]): Promise<ReadonlyMap<Task, Measurement>> {
     const stored = await knownResults(
-      tasks.map(({ request }) => wantedOf(request)),
+      tasks.map(({ request }) => buildWanted(request)),
       this.system,
       this.store,
     );
@@ -104,7 +89,7 @@ export class MeasuredOnce {
   }
 
   #nameOf({ request }: Task): string {
-    const { signature, runOptions, ...setup } = wantedOf(request);
+    const { signature, runOptions, ...setup } = buildWanted(request);
     const { fingerprint } = identifySystem(this.system, runOptions);
     return measurementId({ signature, system: fingerprint, setup: setupKey(setup) }) ?? signature;
   }

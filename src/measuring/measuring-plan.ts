@@ -1,10 +1,9 @@
 import { isTakenAgain, isTakenAgainWhileQuiet, type Remeasure } from '../measurement/remeasure.js';
 import type { System } from '../measurement/system.js';
 import type { ResultStore } from '../store/result-store.js';
-import { type KnownResults, knownResults, wantedOf } from './known-results.js';
+import { type KnownResults, knownResults, buildWanted } from './known-results.js';
 import type { Task } from './task.js';
 
-/** Tasks that are measured together, and those of them that still need a measurement. */
 export interface MeasuringPlan {
   readonly tasks: readonly Task[];
   /** Tasks without a stored result, and those that are taken again in any case. */
@@ -19,7 +18,7 @@ export async function planMeasuring(
   results: KnownResults,
   { system, store, remeasure }: { readonly system: System; readonly store: ResultStore; readonly remeasure: Remeasure },
 ): Promise<MeasuringPlan> {
-  const wanted = tasks.map(({ request }) => wantedOf(request));
+  const wanted = tasks.map(({ request }) => buildWanted(request));
   results.add(await knownResults(wanted, system, store));
   const missing: Task[] = [];
   const disturbed: Task[] = [];

@@ -35,10 +35,7 @@ const AGAIN = 'taking again';
 /** Most other processes that a message names; there are rarely more. */
 const MAX_NAMED = 3;
 
-/**
- * Takes the measurements that no other process takes, stores each result at once, waits for the results of others, and reports
- * progress. An evaluation has one for each system.
- */
+/** Takes what no other process takes, stores each result at once, waits for the others'. One for each system. */
 export class Measuring {
   readonly #retakeLimit = new RetakeLimit();
   #wallMs = 0;
@@ -68,10 +65,7 @@ export class Measuring {
     return this.#wallMs - this.#delayMs;
   }
 
-  /**
-   * Wall time that other processes cost: waiting for those that measure on the same machine, and taking disturbed
-   * measurements again, with the pauses before; ms.
-   */
+  /** Lost to others: waiting for those that measure on the machine, and repeating disturbed measurements; ms. */
   get delayMs(): number {
     return this.#delayMs;
   }
@@ -97,14 +91,7 @@ export class Measuring {
     return this.#arrived;
   }
 
-  /**
-   * Measures until done or interrupted. It waits for measurements that others take, and reads them. New measurements
-   * that other processes disturb are taken again, as far as `remeasure` allows.
-   *
-   * @param tasks the progress already counts them
-   * @param progress by default that of the evaluation
-   * @returns how many were measured here
-   */
+  /** Until done or interrupted. @param tasks already in the progress @returns how many were measured here */
   async measure(
     tasks: readonly Task[],
     remeasure = DEFAULT_REMEASURE,
@@ -134,7 +121,6 @@ export class Measuring {
     return measured;
   }
 
-  /** Pauses before the next check, and reports why. */
   async #waitFor(measurements: number, others: readonly Holder[]): Promise<void> {
     const { onEvent, signal } = this.context;
     const named = others.slice(0, MAX_NAMED).map(({ pid, host }) => `process ${pid} on ${host}`);
@@ -206,13 +192,7 @@ export class Measuring {
     return measured.size;
   }
 
-  /**
-   * Takes the stored measurements again that other processes disturbed, until a new measurement is disturbed as well. A
-   * new measurement replaces the stored one where it is less disturbed. Measurements that others take now stay as they
-   * are.
-   *
-   * @returns how many were replaced
-   */
+  /** Until a new one is disturbed too. A less disturbed one replaces the stored one. @returns how many were replaced */
   async replaceWhileQuiet(tasks: readonly Task[]): Promise<number> {
     const { store, signal } = this.context;
     if (tasks.length === 0 || this.#retakeLimit.isReached || !this.#isQuiet || signal.aborted) return 0;
@@ -265,7 +245,7 @@ export class Measuring {
     return this.results.get(request)?.outcome.kind === 'samples';
   }
 
-  /** Reports the current measurements: each new one at once, and its runs at most every {@link RUNNING_INTERVAL_MS}. */
+  /** Each new one at once, and its runs at most every {@link RUNNING_INTERVAL_MS}. */
   #running() {
     const { onEvent } = this.context;
     let label = '';

@@ -1,7 +1,6 @@
 import { studentWidth } from '../measurement/student.js';
 import { trimmed } from '../measurement/trimmed-mean.js';
 
-/** A ratio, the second side over the first, with its interval. */
 export interface PairedRatio {
   /** Geometric mean of the rounds without the smallest and the largest ones. */
   readonly ratio: number;
@@ -27,15 +26,13 @@ export const ONE_INTERVAL: PairedConfidence = { tail: 0.05, comparisons: 1 };
 /** With fewer rounds, none is left out. */
 const MIN_TRIMMED = 8;
 
-function meanOf(values: readonly number[]): number {
+function computeMean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
 /**
- * The ratio of two sides that were measured in rounds. Only the difference within a round counts, so that what changes
- * from minute to minute, and affects both sides, is in no interval. Another process or another machine may disturb one
- * side of a round for seconds: then this round is far from all others. So the interval is that of the trimmed mean of
- * the logarithms (Tukey and McLaughlin, Sankhya A 25(3), 1963), and that of the mean with few rounds.
+ * Only differences within a round count. One side of a round may be disturbed for seconds, so the interval is that of
+ * the trimmed mean of the logarithms (Tukey and McLaughlin, Sankhya A 25(3), 1963), or of the mean with few rounds.
  *
  * @returns undefined without a round in which both times are above 0
  */
@@ -47,12 +44,12 @@ export function pairedRatio(
   const count = logs.length;
   if (count === 0) return undefined;
   const kept = count < MIN_TRIMMED ? logs : trimmed(logs);
-  const center = meanOf(kept);
+  const center = computeMean(kept);
   if (count === 1) return { ratio: Math.exp(center), low: undefined, high: undefined, rounds: count };
   const lowest = Math.min(...kept);
   const highest = Math.max(...kept);
   const winsorized = logs.map((log) => Math.min(Math.max(log, lowest), highest));
-  const mean = meanOf(winsorized);
+  const mean = computeMean(winsorized);
   const variance = winsorized.reduce((sum, log) => sum + (log - mean) ** 2, 0) / (count - 1);
   const error = Math.sqrt(variance / count) / (kept.length / count);
   const half = studentWidth(tail / Math.max(1, comparisons), kept.length - 1) * error;

@@ -1,5 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises';
-import { isUnderLoad, otherLoadOf } from '../measurement/disturbance.js';
+import { isUnderLoad, computeOtherLoad } from '../measurement/disturbance.js';
 import type { Measurement } from '../measurement/measurement.js';
 
 /** Pauses before the retries. They are long enough for a short build to end. */
@@ -8,10 +8,7 @@ const WAITS_MS = [500, 2000, 4000] as const;
 /** After this many series that stay disturbed, measurements are not repeated any more. */
 const MAX_VAIN_REPEATS = 2;
 
-/**
- * Ends the repetition of disturbed measurements on a machine that never becomes idle. An evaluation has one for each
- * system.
- */
+/** Ends repetitions on a machine that is never idle. An evaluation has one for each system. */
 export class RetakeLimit {
   #inVain = 0;
 
@@ -28,7 +25,6 @@ export class RetakeLimit {
   }
 }
 
-/** Settings and callbacks of retaking. */
 export interface Retaking {
   readonly limit: RetakeLimit;
   readonly signal: AbortSignal;
@@ -44,12 +40,8 @@ interface Indexed {
 }
 
 /**
- * Takes measurements, and repeats those that other processes disturbed. Each measurement is yielded as soon as it is
- * taken, so that it can be stored, and each less disturbed repetition is yielded as well. Only the load by others
- * decides, never the latency, so that the choice does not bias latencies. A shared core causes no repetition here,
- * because the agent has already waited for it.
- *
- * @param take measures the requests with these indices
+ * Repeats what other processes disturbed, and yields every less disturbed result as it is taken. Only the load decides,
+ * never a latency. The agent has already waited for a shared core. @param take measures requests with these indices
  */
 export async function* undisturbed(
   indices: readonly number[],
@@ -65,12 +57,12 @@ export async function* undisturbed(
   for (const waitMs of WAITS_MS) {
     const before = disturbed.size;
     if (before === 0 || signal.aborted) break;
-    onRetake(before, Math.max(...[...disturbed.values()].map(otherLoadOf)));
+    onRetake(before, Math.max(...[...disturbed.values()].map(computeOtherLoad)));
     await wait(waitMs);
     if (signal.aborted) break;
     for await (const { index, measurement } of take([...disturbed.keys()])) {
       const best = disturbed.get(index);
-      if (best !== undefined && otherLoadOf(measurement) >= otherLoadOf(best)) continue;
+      if (best !== undefined && computeOtherLoad(measurement) >= computeOtherLoad(best)) continue;
       if (isUnderLoad(measurement)) disturbed.set(index, measurement);
       else disturbed.delete(index);
       yield { index, measurement };

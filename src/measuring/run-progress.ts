@@ -2,7 +2,6 @@ import { sumOf } from '../base/sum-of.js';
 import type { EvaluationEvent } from '../evaluation/event.js';
 import type { Task } from './task.js';
 
-/** Tasks that one process measures now, and its progress. */
 export interface Underway {
   readonly first: Task | undefined;
   readonly together: number;
@@ -13,10 +12,7 @@ export interface Underway {
 /** The time left is told once this share of the work, or of the runs of the only process, is done. */
 const SHOWING_SHARE = 0.25;
 
-/**
- * The largest share of the time left that may rest on the speed of other work: of bricks for whole models, for example.
- * The speeds rarely differ by more than a factor of 2.5, which is then a factor of two of the whole time.
- */
+/** Of the time left, by the speed of other work. Speeds differ by at most 2.5 times: a factor of two of the whole. */
 const MAX_UNCERTAIN = 2 / 3;
 
 /** Work of one kind, and the time that it took. */
@@ -40,11 +36,7 @@ function kindOf({ request }: Task): 'brick' | 'model' {
   return request.name === undefined ? 'brick' : 'model';
 }
 
-/**
- * Counts measurements of one kind of occasion: those that are planned, those that are repeated, or those that are taken
- * again. The total is known when the count starts, and does not grow. The time left takes into account that some
- * measurements take much longer than others; it is not told while it would be a guess.
- */
+/** Of one kind of occasion; its total does not grow. The time left is not told while it would be a guess. */
 export class RunProgress {
   readonly #tallies = new Map<string, Tally>();
   #total = 0;
@@ -135,14 +127,13 @@ export class RunProgress {
     return ((runsTotal - runsDone) * (nowMs - seen.atMs)) / (runsDone - seen.runs);
   }
 
-  /** Undefined before anything is known, and where the time left would rest mostly on the speed of other work. */
   #secondsLeft(underway: Underway): number | undefined {
     if (this.#markMs === undefined) return undefined;
     const nowMs = performance.now();
     const sinceMs = nowMs - this.#markMs;
     const runsLeftMs = this.#runsLeftMs(underway, nowMs);
     const own = underway.first && this.#tallyOf(underway.first);
-    const workNow = own === undefined ? 0 : workOf(underway, own);
+    const workNow = own === undefined ? 0 : estimateWork(underway, own);
     const parts = [...this.#tallies.values()].map((tally) => {
       const isNow = tally === own;
       const work = tally.doneWork + (isNow ? workNow : 0);
@@ -168,7 +159,7 @@ export class RunProgress {
 }
 
 /** The work that one process does now. Only the first of several tasks is known, so each counts as average work. */
-function workOf({ first, together }: Underway, { tasks, work, doneTasks, doneWork }: Tally): number {
+function estimateWork({ first, together }: Underway, { tasks, work, doneTasks, doneWork }: Tally): number {
   if (together <= 1) return Math.min(first?.work ?? 0, work - doneWork);
   return (together * (work - doneWork)) / Math.max(together, tasks - doneTasks);
 }

@@ -4,21 +4,14 @@ import type { ResultStore } from '../store/result-store.js';
 /** Most measurements that are being stored at a time. */
 const MAX_PENDING = 64;
 
-/**
- * Stores measurements as they come, several in one transaction. A hundred bricks are measured at once, and storing them
- * one after another takes long enough to disturb the next measurement.
- */
+/** Several in one transaction: storing a hundred bricks one by one would disturb the next measurement. */
 export class Storing {
   #pending: Promise<void>[] = [];
   #hasFailed = false;
 
   constructor(private readonly store: Pick<ResultStore, 'putMeasurement'>) {}
 
-  /**
-   * Starts to store a measurement. Waits for earlier ones where too many are pending.
-   *
-   * @throws PlatformError as the store does for any of them: measuring makes no sense where results cannot be stored
-   */
+  /** Waits where too many are pending. @throws PlatformError as the store does, for any of them */
   async put(measurement: Measurement): Promise<void> {
     const stored = this.store.putMeasurement(measurement);
     this.#pending.push(stored);

@@ -4,7 +4,6 @@ import { type Measurement, subjectKey } from '../measurement/measurement.js';
 export interface Task {
   readonly label: string;
   readonly request: MeasureRequest;
-  /** How long it takes in proportion to the others. */
   readonly work: number;
 }
 

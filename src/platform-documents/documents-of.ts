@@ -20,16 +20,16 @@ export interface EvaluatedDocuments {
 /** The first version of the platform's models. */
 const MODEL_VERSION = '1.0';
 
-export function idsOf({ id }: Evaluated): { readonly evaluation: string; readonly performance: string } {
+export function computeIds({ id }: Evaluated): { readonly evaluation: string; readonly performance: string } {
   return { evaluation: objectId(`evaluation ${id}`), performance: objectId(`performance ${id}`) };
 }
 
 /** The same evaluation has the same documents. */
-export function documentsOf(evaluated: Evaluated): EvaluatedDocuments {
+export function buildDocuments(evaluated: Evaluated): EvaluatedDocuments {
   const { id, model, system, host, level } = evaluated;
   const created_at = new Date(evaluated.endedAt).toISOString();
   const framework = { name: system.framework, version: system.frameworkVersion };
-  const ids = idsOf(evaluated);
+  const ids = computeIds(evaluated);
   const version = model.manifest?.version ?? MODEL_VERSION;
   // Repeated runs are another trace, so the seed contains the time.
   const seed = `${id} ${created_at}`;
@@ -60,14 +60,14 @@ export function documentsOf(evaluated: Evaluated): EvaluatedDocuments {
       performance_id: ids.performance,
       ...(evaluated.inputPredictionIds && { input_prediction_ids: [...evaluated.inputPredictionIds] }),
       public: false,
-      machine_information: machineOf(system, host),
+      machine_information: buildMachine(system, host),
       gpu_driver: '',
       metadata: { ...evaluated.metadata, system: system.fingerprint, threads: String(system.runOptions.threads) },
     },
   };
 }
 
-function machineOf(system: System, hostname: string): EvaluationDocument['machine_information'] {
+function buildMachine(system: System, hostname: string): EvaluationDocument['machine_information'] {
   return {
     hostname,
     kernelarch: system.architecture,

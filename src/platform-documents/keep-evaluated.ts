@@ -1,9 +1,9 @@
 import type { ResultStore } from '../store/result-store.js';
 import { unlessUnavailable } from '../store/unless-unavailable.js';
-import { traceUrl, traceUrlTemplateOf } from '../tracing/trace-url.js';
+import { traceUrl, readTraceUrlTemplate } from '../tracing/trace-url.js';
 import { activeTracing } from '../tracing/tracing.js';
 import { EVALUATION_DOCUMENTS, PERFORMANCE_DOCUMENTS } from './documents.js';
-import { documentsOf, idsOf } from './documents-of.js';
+import { buildDocuments, computeIds } from './documents-of.js';
 import type { Evaluated } from './evaluated.js';
 
 export interface KeepOptions {
@@ -24,17 +24,17 @@ async function storedIn<T>({ isUnavailable }: ResultStore, get: () => Promise<T 
 export async function keepEvaluated(
   store: ResultStore,
   evaluated: Evaluated,
-  { traceUrlTemplate = traceUrlTemplateOf(process.env) }: KeepOptions = {},
+  { traceUrlTemplate = readTraceUrlTemplate(process.env) }: KeepOptions = {},
 ): Promise<void> {
   const evaluations = store.collection(EVALUATION_DOCUMENTS);
   const performances = store.collection(PERFORMANCE_DOCUMENTS);
-  const ids = idsOf(evaluated);
+  const ids = computeIds(evaluated);
   const stored = await storedIn(store, () => evaluations.get({ _id: ids.evaluation }));
   // Where this version has already stored the same runs, they keep their host and their trace's address.
   const isSame = stored?.gpu_driver !== undefined && Date.parse(stored.created_at) === Date.parse(evaluated.endedAt);
   const before = isSame ? await storedIn(store, () => performances.get({ _id: ids.performance })) : undefined;
   const host = isSame ? stored.hostname : evaluated.host;
-  const { evaluation, performance, spans } = documentsOf({ ...evaluated, host });
+  const { evaluation, performance, spans } = buildDocuments({ ...evaluated, host });
   let trace_url = before?.trace_url ?? '';
   const tracing = activeTracing();
   if (traceUrlTemplate !== undefined && tracing?.isSending === true) {

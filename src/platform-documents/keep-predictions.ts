@@ -2,7 +2,7 @@ import { FeatureType } from '../generated/mlmodelscope/org/dlframework/features.
 import type { System } from '../measurement/system.js';
 import type { ResultStore } from '../store/result-store.js';
 import { INPUT_PREDICTION_DOCUMENTS, type InputPredictionDocument } from './documents.js';
-import { idsOf, objectId } from './documents-of.js';
+import { computeIds, objectId } from './documents-of.js';
 import type { Evaluated, EvaluatedModel } from './evaluated.js';
 import { keepEvaluated, type KeepOptions } from './keep-evaluated.js';
 
@@ -87,5 +87,5 @@ export async function keepPredictions(
     metadata: traceId === '' ? {} : { trace_id: traceId },
   };
   await keepEvaluated(store, evaluated, options);
-  return idsOf(evaluated).evaluation;
+  return computeIds(evaluated).evaluation;
 }

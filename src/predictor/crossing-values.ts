@@ -102,7 +102,7 @@ export interface Returned {
 }
 
 /** Only graphs that are not optimized return it: an optimizer removes a Shape whose result it knows. */
-export function shapeOf(value: string, elementType: ElementType): Returned {
+export function returnShape(value: string, elementType: ElementType): Returned {
   const name = `${PREFIX}${elementType}.${value}`;
   const shape = (input: string): NodeProto => ({
     ...NodeProto.create(),
@@ -121,7 +121,7 @@ export function returnedValue(output: string): string {
   return output.startsWith(RETURNED) ? output.slice(RETURNED.length) : output;
 }
 
-function floatOf(value: string): Returned {
+function returnAsFloat(value: string): Returned {
   const name = `${RETURNED}${value}`;
   return { name, elementType: 'float32', nodes: [cast(value, name, 'float32')] };
 }
@@ -142,7 +142,7 @@ export function withCrossingEnds(
   const output = graph.output.map((info): ValueInfoProto => {
     const type = stays.get(info.name);
     if (type === undefined) return info;
-    const returned = shapesOnly ? shapeOf(info.name, type) : floatOf(info.name);
+    const returned = shapesOnly ? returnShape(info.name, type) : returnAsFloat(info.name);
     nodes.push(...returned.nodes);
     const typeProto = toTypeProto({ elementType: returned.elementType, dims: undefined });
     return { name: returned.name, docString: '', type: typeProto };

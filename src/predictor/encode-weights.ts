@@ -145,7 +145,7 @@ function aliasOf({ elementType, fill: { low, high } }: BenchmarkInput): string {
 }
 
 /** The rest of a file of floats is a hole, which reads as zeros. Integers are complete: zero may be no valid index. */
-function* beginningOf(weight: BenchmarkInput): Generator<Uint8Array> {
+function* fillBeginning(weight: BenchmarkInput): Generator<Uint8Array> {
   for (const block of inputBlocks(weight)) {
     yield block;
     if (ELEMENT_TYPES[weight.elementType].kind === 'float') return;
@@ -166,7 +166,7 @@ export function aliasedModel({ graph, weights }: FillableModel): ExternalModel {
     return {
       name: `${alias}.bin`,
       byteLength: tensorBytes(weight),
-      pieces: [{ offset: 0, blocks: beginningOf(weight) }],
+      pieces: [{ offset: 0, blocks: fillBeginning(weight) }],
     };
   });
   return { model: withInitializers(graph, tensors), files };

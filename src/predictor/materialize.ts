@@ -6,9 +6,9 @@ import { externalTensorIn } from '../onnx/bytes/external-tensor.js';
 import { fillBlocks } from '../onnx/values/fill.js';
 import { words } from '../onnx/values/words.js';
 import type { TensorData, TensorType } from '../onnx/model/model.js';
-import { domainOf } from '../onnx/model/opsets.js';
+import { normalizeDomain } from '../onnx/model/opsets.js';
 import { fileBlocks } from '../onnx/write/write-model.js';
-import { fedName, isFedAsFloat, shapeOf, withCrossingEnds } from './crossing-values.js';
+import { fedName, isFedAsFloat, returnShape, withCrossingEnds } from './crossing-values.js';
 import type { TensorValue } from './tensor-value.js';
 
 export interface FillableModel {
@@ -124,13 +124,13 @@ const ANY_OPSET = { domain: '', version: 13n };
 /** Only the shapes of these values are outputs. @throws PlatformError as {@link materialize} */
 export function withShapesAsOutputs(benchmark: Benchmark, values: ReadonlyMap<string, TensorType>): Uint8Array {
   const model = decode(benchmark);
-  const shapes = [...values].map(([name, { elementType }]) => shapeOf(name, elementType));
+  const shapes = [...values].map(([name, { elementType }]) => returnShape(name, elementType));
   const graph = {
     ...model.graph,
     node: [...model.graph.node, ...shapes.flatMap(({ nodes }) => nodes)],
     output: shapes.map(({ name }) => ({ name, type: undefined, docString: '' })),
   };
-  const hasStandard = model.opsetImport.some(({ domain }) => domainOf(domain) === '');
+  const hasStandard = model.opsetImport.some(({ domain }) => normalizeDomain(domain) === '');
   const opsetImport = hasStandard ? model.opsetImport : [...model.opsetImport, ANY_OPSET];
   return ModelProto.encode({ ...model, graph, opsetImport }).finish();
 }
@@ -146,7 +146,7 @@ export function weightBlocks(weight: FillableWeight): Iterable<Uint8Array> {
   return weight.data === undefined ? inputBlocks(weight) : fileBlocks(weight.data);
 }
 
-function tensorOf(input: BenchmarkInput): TensorValue {
+function fillTensor(input: BenchmarkInput): TensorValue {
   const { elementType, dims } = input;
   const bytes = new Uint8Array(tensorBytes(input));
   let offset = 0;
@@ -164,8 +164,8 @@ export function makeFeeds(benchmark: Benchmark): ReadonlyMap<string, TensorValue
     const { name, elementType, dims, fill } = input;
     if (elementType === 'string') {
       feeds.set(name, { elementType, dims, bytes: new Uint8Array(), strings: words(elementCount(dims), fill.seed) });
-    } else if (isFedAsFloat(input)) feeds.set(fedName(input), tensorOf({ ...input, elementType: 'float32' }));
-    else feeds.set(name, tensorOf(input));
+    } else if (isFedAsFloat(input)) feeds.set(fedName(input), fillTensor({ ...input, elementType: 'float32' }));
+    else feeds.set(name, fillTensor(input));
   }
   return feeds;
 }

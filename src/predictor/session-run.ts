@@ -4,7 +4,7 @@ import { sessionEntry } from '../measurement/runtime-settings.js';
 import type { RunOptions } from '../measurement/system.js';
 import { ELEMENT_TYPES, isElementType } from '../onnx/model/element-type.js';
 import type { TensorType } from '../onnx/model/model.js';
-import { staticTypeOf } from '../onnx/model/static-type.js';
+import { findStaticType } from '../onnx/model/static-type.js';
 import type { OptimizeOptions, PreparedRun } from './predictor.js';
 import { elementsOf, type TensorValue } from './tensor-value.js';
 
@@ -13,7 +13,7 @@ import { elementsOf, type TensorValue } from './tensor-value.js';
 /** Warnings are about models, and a worker process's standard error is not shown. */
 const LOG_SEVERITY_ERROR = 3;
 
-function tensorOf(make: TensorConstructor, name: string, value: TensorValue): Tensor {
+function makeTensor(make: TensorConstructor, name: string, value: TensorValue): Tensor {
   if (!ELEMENT_TYPES[value.elementType].fed) {
     throw new PlatformError('unsupported', `input ${name}: the runtime takes no ${value.elementType} from JavaScript`);
   }
@@ -21,7 +21,7 @@ function tensorOf(make: TensorConstructor, name: string, value: TensorValue): Te
   return new make(value.elementType as 'float32', elementsOf(value) as Float32Array, value.dims);
 }
 
-function valueOf(tensor: Tensor): TensorValue {
+function readValue(tensor: Tensor): TensorValue {
   const { type, dims, data } = tensor;
   // Strings come as a plain array.
   if (Array.isArray(data)) return { elementType: type, dims, bytes: new Uint8Array() };
@@ -35,7 +35,7 @@ export function prepareRun(
   session: InferenceSession,
   values: ReadonlyMap<string, TensorValue>,
 ): PreparedRun {
-  const feeds = Object.fromEntries([...values].map(([name, value]) => [name, tensorOf(make, name, value)]));
+  const feeds = Object.fromEntries([...values].map(([name, value]) => [name, makeTensor(make, name, value)]));
   // The bindings cannot return sequences, maps and optionals: asking for them fails the run.
   const fetches = session.outputMetadata.filter(({ isTensor }) => isTensor).map(({ name }) => name);
   return {
@@ -44,7 +44,7 @@ export function prepareRun(
     },
     async evaluate() {
       const results = await session.run(feeds, fetches);
-      return new Map(Object.entries(results).map(([name, tensor]) => [name, valueOf(tensor)]));
+      return new Map(Object.entries(results).map(([name, tensor]) => [name, readValue(tensor)]));
     },
   };
 }
@@ -54,13 +54,13 @@ export function staticTypesIn(outputs: readonly InferenceSession.ValueMetadata[]
   const types = new Map<string, TensorType>();
   for (const output of outputs) {
     if (!output.isTensor || !isElementType(output.type)) continue;
-    const type = staticTypeOf({ elementType: output.type, dims: output.shape });
+    const type = findStaticType({ elementType: output.type, dims: output.shape });
     if (type !== undefined) types.set(output.name, type);
   }
   return types;
 }
 
-export function sessionOptionsOf(runOptions: RunOptions): InferenceSession.SessionOptions {
+export function buildSessionOptions(runOptions: RunOptions): InferenceSession.SessionOptions {
   const entries = (runOptions.session ?? []).map(sessionEntry).filter((entry) => entry !== undefined);
   const { enableCpuMemArena, enableMemPattern, ...keys } = Object.fromEntries<string>(entries);
   return {
@@ -86,7 +86,7 @@ export const OPTIMIZED_WEIGHTS = 'optimized.bin';
  *
  * @param keepsWeights in the model: weights of a subgraph would be written twice into a separate file
  */
-export function optimizingOptionsOf(
+export function buildOptimizingOptions(
   runOptions: RunOptions,
   optimizedModelFilePath: string,
   { keepsWeights }: OptimizeOptions,
@@ -97,6 +97,6 @@ export function optimizingOptionsOf(
   };
   // The session runs nothing, so its kernels need no packed weights.
   const unpacked = { 'session.disable_prepacking': '1', ...(keepsWeights ? {} : external) };
-  const options = sessionOptionsOf(runOptions);
+  const options = buildSessionOptions(runOptions);
   return { ...options, optimizedModelFilePath, extra: { ...options.extra, ...unpacked } };
 }

@@ -22,7 +22,7 @@ interface Candidate extends DetectedBox {
 
 type Corners = Pick<DetectedBox, 'xmin' | 'xmax' | 'ymin' | 'ymax'>;
 
-function cornersOf(format: BoxFormat, [a, b, c, d]: readonly [number, number, number, number]): Corners {
+function computeCorners(format: BoxFormat, [a, b, c, d]: readonly [number, number, number, number]): Corners {
   switch (format) {
     case 'yxyx':
       return { xmin: b, xmax: d, ymin: a, ymax: c };
@@ -102,7 +102,7 @@ function candidatesOf(outputs: DetectorOutputs, name: string, detector: Detector
   const candidates: Candidate[] = [];
   for (let box = 0; box < scores.count && box < said; box++) {
     const [a = NaN, b = NaN, c = NaN, d = NaN] = numbers.subarray(box * 4, box * 4 + 4);
-    const { xmin, xmax, ymin, ymax } = cornersOf(format, [a, b, c, d]);
+    const { xmin, xmax, ymin, ymax } = computeCorners(format, [a, b, c, d]);
     const corners = { xmin: xmin * unit.x, xmax: xmax * unit.x, ymin: ymin * unit.y, ymax: ymax * unit.y };
     if (!isBox(corners)) continue;
     for (const [index, probability] of scores.classesOf(box)) {

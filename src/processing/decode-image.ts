@@ -15,7 +15,7 @@ sharp.cache(false);
 sharp.concurrency(1);
 
 /** Some clients send base64, because they follow the contract's comment to the letter. */
-function encodedBytesOf(bytes: Uint8Array): Uint8Array {
+function decodeIfBase64(bytes: Uint8Array): Uint8Array {
   const isText = bytes.length > 0 && bytes.every((byte) => byte >= 0x20 && byte < 0x7f);
   return isText
     ? Buffer.from(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1'), 'base64')
@@ -31,7 +31,7 @@ function encodedBytesOf(bytes: Uint8Array): Uint8Array {
 export async function decodeImage(bytes: Uint8Array): Promise<Image> {
   const options = { limitInputPixels: MAX_PIXELS, failOn: 'error', ignoreIcc: true } as const;
   try {
-    const { data, info } = await sharp(encodedBytesOf(bytes), options)
+    const { data, info } = await sharp(decodeIfBase64(bytes), options)
       .timeout({ seconds: DECODE_LIMIT_S })
       .toColourspace('srgb')
       .removeAlpha()

@@ -21,7 +21,7 @@ function cannotDivide({ dims }: TensorValue, rows: number): PlatformError {
 }
 
 /** A batch of one may have outputs without a batch. @throws PlatformError `unsupported` */
-export function partOf(output: TensorValue, { row, rows }: BatchPosition): TensorValue {
+export function slicePart(output: TensorValue, { row, rows }: BatchPosition): TensorValue {
   if (output.dims[0] === rows) return slice(output, row, rows);
   if (rows === 1) return output;
   throw cannotDivide(output, rows);

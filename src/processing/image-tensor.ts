@@ -27,7 +27,7 @@ function encode(elementType: ImageElementType, value: number): number {
 }
 
 /** For all 256 bytes of red, green and blue. */
-function tablesOf({ mean, scale }: ImageSteps, elementType: ImageElementType): readonly Pixels[] {
+function buildTables({ mean, scale }: ImageSteps, elementType: ImageElementType): readonly Pixels[] {
   return mean.map((channelMean, channel) => {
     const table = arrayOf(elementType, 256);
     for (let pixel = 0; pixel < 256; pixel++) {
@@ -54,7 +54,7 @@ export function imageTensor(
       `pictures cannot be converted to ${elementType}, only to ${IMAGE_ELEMENT_TYPES.join(', ')}`,
     );
   }
-  const tables = tablesOf(steps, elementType);
+  const tables = buildTables(steps, elementType);
   const pixelsPerImage = images.map(({ width, height }) => width * height);
   const total = pixelsPerImage.reduce((sum, pixels) => sum + pixels, 0);
   const target = arrayOf(elementType, total * CHANNELS);

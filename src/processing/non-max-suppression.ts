@@ -7,17 +7,17 @@ export interface ScoredBox {
   readonly ymax: number;
 }
 
-function areaOf({ xmin, xmax, ymin, ymax }: ScoredBox): number {
+function computeArea({ xmin, xmax, ymin, ymax }: ScoredBox): number {
   return (xmax - xmin) * (ymax - ymin);
 }
 
 /** From 0 to 1; 0 for two boxes without an area. */
-export function overlapOf(a: ScoredBox, b: ScoredBox): number {
+export function computeOverlap(a: ScoredBox, b: ScoredBox): number {
   const width = Math.min(a.xmax, b.xmax) - Math.max(a.xmin, b.xmin);
   const height = Math.min(a.ymax, b.ymax) - Math.max(a.ymin, b.ymin);
   if (width <= 0 || height <= 0) return 0;
   const both = width * height;
-  return both / (areaOf(a) + areaOf(b) - both);
+  return both / (computeArea(a) + computeArea(b) - both);
 }
 
 /**
@@ -32,7 +32,7 @@ export function suppressOverlaps<T extends ScoredBox>(
   const kept: T[] = [];
   for (const box of boxes) {
     const isCovered = kept.some((better) => {
-      return (acrossClasses || better.index === box.index) && overlapOf(better, box) > iou;
+      return (acrossClasses || better.index === box.index) && computeOverlap(better, box) > iou;
     });
     if (!isCovered) kept.push(box);
   }

@@ -3,7 +3,7 @@ import type { ClassSteps } from '../manifest/output-steps.js';
 import type { TensorValue } from '../predictor/tensor-value.js';
 import { readBoxes, type Detector } from './boxes.js';
 import { softmax, topK } from './classes.js';
-import { numbersOf, partOf, type BatchPosition, rowOfPart } from './element-part.js';
+import { numbersOf, slicePart, type BatchPosition, rowOfPart } from './element-part.js';
 import type { PredictedFeature } from './feature.js';
 import { type Segmenter, readSegments } from './segments.js';
 
@@ -23,7 +23,7 @@ export function readClasses(
   { row, softmax: isSoftmax, labels, k }: Classifier,
   { limit, ...position }: AskedElement,
 ): readonly PredictedFeature[] {
-  const part = partOf(output, position);
+  const part = slicePart(output, position);
   const scores = numbersOf(row === undefined ? part : rowOfPart(part, row));
   if (labels !== undefined && labels.length !== scores.length) {
     const message = `the manifest has ${labels.length} labels, the model ${scores.length} classes`;
@@ -36,12 +36,12 @@ export function readClasses(
 }
 
 export function rawOf(name: string, output: TensorValue, position: BatchPosition): PredictedFeature {
-  const { elementType, dims, bytes } = partOf(output, position);
+  const { elementType, dims, bytes } = slicePart(output, position);
   return { kind: 'raw', output: name, elementType, dims, bytes };
 }
 
 /** Without postprocessors, outputs as they are. @throws PlatformError for an output that a postprocessor cannot take */
-export function featuresOf(
+export function buildFeatures(
   outputs: ReadonlyMap<string, TensorValue>,
   postprocessors: ReadonlyMap<string, Postprocessor>,
   element: AskedElement,

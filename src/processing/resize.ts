@@ -37,7 +37,7 @@ interface Window {
   readonly weights: Int32Array;
 }
 
-function windowsOf({ support, weight }: Filter, from: number, to: number): readonly Window[] {
+function computeWindows({ support, weight }: Filter, from: number, to: number): readonly Window[] {
   const scale = from / to;
   const stretch = Math.max(scale, 1);
   const reach = support * stretch;
@@ -128,6 +128,6 @@ export function resizeImage(image: Image, width: number, height: number, method:
   }
   if (method === 'nearest') return resizeNearest(image, width, height);
   const filter = FILTERS[method];
-  const wide = image.width === width ? image : resizeRows(image, windowsOf(filter, image.width, width));
-  return wide.height === height ? wide : resizeColumns(wide, windowsOf(filter, wide.height, height));
+  const wide = image.width === width ? image : resizeRows(image, computeWindows(filter, image.width, width));
+  return wide.height === height ? wide : resizeColumns(wide, computeWindows(filter, wide.height, height));
 }

@@ -124,7 +124,7 @@ function sorted(value: unknown): unknown {
 }
 
 /** The order of keys, comments and spaces do not change it. */
-export function checksumOf(section: unknown): string {
+export function computeChecksum(section: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(sorted(section)))
     .digest('hex');

@@ -4,7 +4,7 @@ import { PlatformError } from '../base/errors.js';
 import { readRegularFile } from '../base/regular-file.js';
 import { checkedYamlFile } from '../manifest/checked-document.js';
 import { DISK, type ManifestFiles } from '../manifest/files.js';
-import { checksumOf, type Log, logSchema, SECTIONS } from './log-schema.js';
+import { computeChecksum, type Log, logSchema, SECTIONS } from './log-schema.js';
 
 const MAX_LOG_BYTES = 32 * 2 ** 20;
 
@@ -29,7 +29,7 @@ export async function isLog(path: string): Promise<boolean> {
 }
 
 export function editedSections(log: Log): readonly string[] {
-  return SECTIONS.filter((section) => log.checksums[section] !== checksumOf(log[section]));
+  return SECTIONS.filter((section) => log.checksums[section] !== computeChecksum(log[section]));
 }
 
 const OUTSIDE = "a file outside of the log's folder, which is not opened";

@@ -6,12 +6,12 @@ import { messageOf, PlatformError } from '../base/errors.js';
 import type { Evaluation } from '../evaluation/evaluation.js';
 import type { PlatformEvent } from '../evaluation/event.js';
 import { runPlugin } from '../evaluation/run/run-plugin.js';
-import { runOptionsOf } from '../measurement/system.js';
+import { buildRunOptions } from '../measurement/system.js';
 import { signatureWithoutName } from '../measurement/weightless.js';
 import { loadEvaluation, type LoadedEvaluation } from '../registry/load-evaluation.js';
 import type { LoadedModel } from '../registry/load-model.js';
 import { openMemoryStore } from '../store/memory/open.js';
-import { checksumOf, type Log, type LoggedModel } from './log-schema.js';
+import { computeChecksum, type Log, type LoggedModel } from './log-schema.js';
 import { editedSections, evaluationPath, filesOf, manifestAt } from './read-log.js';
 import { runOutputs } from './run-outputs.js';
 import {
@@ -43,7 +43,7 @@ interface Planned {
   readonly logged: readonly LoggedModel[];
 }
 
-function problemsOf(model: LoadedModel, logged: LoggedModel, filesSha256: string | null): readonly string[] {
+function findProblems(model: LoadedModel, logged: LoggedModel, filesSha256: string | null): readonly string[] {
   const { name } = logged;
   const problems: string[] = [];
   const graph = signatureWithoutName(model.model);
@@ -63,7 +63,7 @@ function problemsOf(model: LoadedModel, logged: LoggedModel, filesSha256: string
       problems.push(
         `${name}: input ${input.name} has the seed ${input.seed} in the log; it is made up from ${other.seed}`,
       );
-    } else if (checksumOf(other) !== checksumOf(input))
+    } else if (computeChecksum(other) !== computeChecksum(input))
       problems.push(`${name}: input ${input.name} has another type or values`);
   }
   return problems;
@@ -113,7 +113,7 @@ export async function planReproduction(
       for (const [place, model] of loaded.models.entries()) {
         const of = logged[place];
         if (of === undefined) continue;
-        problems.push(...problemsOf(model, of, (await model.weights?.identity()) ?? null));
+        problems.push(...findProblems(model, of, (await model.weights?.identity()) ?? null));
         models.push(of.weights === 'own' ? model : { ...model, weights: undefined });
       }
       const settings = loaded.settingsOf(evaluation.settings);
@@ -156,7 +156,7 @@ async function reproduceOne(planned: Planned, index: number, tools: ReproduceToo
   for (let pass = 0; pass < times; pass++) {
     const agent = await tools.connect();
     if (pass === 0) {
-      const runOptions = runOptionsOf(loaded.manifest.threads, agent.description, runtimeIn(settings));
+      const runOptions = buildRunOptions(loaded.manifest.threads, agent.description, runtimeIn(settings));
       for (const [place, model] of loaded.models.entries()) {
         const isOther = logged[place]?.weights === 'own' && agent.offerWeights === undefined;
         ran.push(isOther ? NO_OUTPUTS : await runOutputs(model, runOptions, agent, tools.signal));

@@ -43,7 +43,7 @@ function loggedOutput(name: string, value: RunValue): LoggedOutput {
   };
 }
 
-export function orderOf({ model }: Pick<LoadedModel, 'model'>): readonly string[] {
+export function listOutputNames({ model }: Pick<LoadedModel, 'model'>): readonly string[] {
   return model.graph.nodes.flatMap(({ outputs }) => outputs.filter((name) => name !== ''));
 }
 
@@ -71,7 +71,7 @@ export async function runOutputs(
     .runOnce(benchmark, runOptions, { signal, elements: OUTPUT_ELEMENTS })
     .catch(because('outputs'));
   const all = await agent.runOnce(benchmark, AS_IT_IS, { signal, everyValue: true }).catch(because('layers'));
-  const names = orderOf(loaded)
+  const names = listOutputNames(loaded)
     .filter((name) => all?.has(name))
     .slice(0, MAX_LAYERS);
   return {

@@ -5,6 +5,7 @@ import { buildProvenance } from '../agent/provenance.js';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import { PlatformError } from '../base/errors.js';
 import { requireWritable, writeResult } from '../base/output-file.js';
+import { withSnakeKeys } from '../base/snake-case.js';
 import type { Achieved } from '../evaluation/achieved.js';
 import type { ManifestIdentity } from '../manifest/index.js';
 import { nameField } from '../manifest/fields.js';
@@ -12,12 +13,19 @@ import { ZOO_PREFIX } from '../manifest/reference.js';
 import type { Measurement } from '../measurement/measurement.js';
 import type { Limits, Protocol } from '../measurement/protocol.js';
 import { DEFAULT_RUNTIME, type RuntimeSettings } from '../measurement/runtime-settings.js';
-import { runOptionsOf } from '../measurement/system.js';
+import { buildRunOptions } from '../measurement/system.js';
 import { signatureWithoutName, weightlessModel } from '../measurement/weightless.js';
 import type { LoadedModel } from '../registry/load-model.js';
 import type { CollectionDefinition } from '../store/collection.js';
 import type { ResultStore } from '../store/result-store.js';
-import { checksumOf, type Log, type LoggedConditions, type LoggedModel, logSchema, SECTIONS } from './log-schema.js';
+import {
+  computeChecksum,
+  type Log,
+  type LoggedConditions,
+  type LoggedModel,
+  logSchema,
+  SECTIONS,
+} from './log-schema.js';
 import { logIn } from './read-log.js';
 import { runOutputs } from './run-outputs.js';
 
@@ -97,7 +105,7 @@ export async function requireLoggable(
 }
 
 /** The same in all models. Those of one model are in its manifest. */
-function dimensionsOf(models: readonly LoadedModel[]): Record<string, number> {
+function findSharedDimensions(models: readonly LoadedModel[]): Record<string, number> {
   const sizes = new Map<string, Set<number>>();
   for (const { sizes: bound } of models) {
     for (const { name, size } of bound) sizes.set(name, (sizes.get(name) ?? new Set()).add(size));
@@ -106,9 +114,9 @@ function dimensionsOf(models: readonly LoadedModel[]): Record<string, number> {
   return Object.fromEntries(same.map(([name, each]) => [name, [...each][0] ?? 0]));
 }
 
-function evaluationOf(log: string, run: RunToLog, index: number): Record<string, unknown> {
+function buildEvaluation(log: string, run: RunToLog, index: number): Record<string, unknown> {
   const { protocol, limits } = run;
-  const dimensions = dimensionsOf(run.models);
+  const dimensions = findSharedDimensions(run.models);
   const document = {
     dlspec: 'evaluation/v1',
     name: `${run.evaluation ?? 'models'}-${index + 1}`,
@@ -119,10 +127,7 @@ function evaluationOf(log: string, run: RunToLog, index: number): Record<string,
     threads: run.threads,
     ...(Object.keys(dimensions).length > 0 && { dimensions }),
     protocol: {
-      warmup_runs: protocol.warmupRuns,
-      runs: protocol.runs,
-      min_runs: protocol.minRuns,
-      time_budget_ms: protocol.timeBudgetMs,
+      ...withSnakeKeys(protocol),
       time_limit_ms: limits.timeLimitMs,
       memory_limit_gib: limits.memoryLimitBytes / BYTES_PER_GIB,
     },
@@ -150,7 +155,7 @@ async function loggedModel(model: LoadedModel, run: RunToLog, { agent, signal }:
   const outcome = achieved?.measurement?.outcome;
   const runMs = outcome?.kind === 'samples' ? outcome.runMs : undefined;
   const latencyMs = achieved?.latency_ms ?? null;
-  const runOptions = runOptionsOf(run.threads, agent.description, run.runtime);
+  const runOptions = buildRunOptions(run.threads, agent.description, run.runtime);
   const { reasons, ...ran } = await runOutputs(model, runOptions, agent, signal);
   const filesSha256 = (await model.weights?.identity()) ?? null;
   const fields = {
@@ -222,7 +227,7 @@ function conditionsOf({ runs, warnings }: LogToWrite): LoggedConditions {
   };
 }
 
-function authorOf(): Log['author'] {
+function readAuthor(): Log['author'] {
   const [, name = '', contact = null] = /^([^<]*)(?:<([^>]*)>)?/.exec(process.env[AUTHOR] ?? '') ?? [];
   return name.trim() === '' ? null : { name: name.trim(), contact };
 }
@@ -246,18 +251,18 @@ export async function writeLog(path: string, log: LogToWrite): Promise<void> {
   }
   const { tool, created_at, host, stack, surroundings } = buildProvenance({ agent });
   const parts = {
-    author: authorOf(),
+    author: readAuthor(),
     tool,
     task: {
       command,
       manifests: [...manifests.values()],
-      evaluations: runs.map((run, index) => evaluationOf(path, run, index)),
+      evaluations: runs.map((run, index) => buildEvaluation(path, run, index)),
     },
     resolved: { host, stack, surroundings },
     conditions: conditionsOf(log),
     achieved,
   };
-  const checksums = Object.fromEntries(SECTIONS.map((section) => [section, checksumOf(parts[section])]));
+  const checksums = Object.fromEntries(SECTIONS.map((section) => [section, computeChecksum(parts[section])]));
   const document = { dlspec: 'log/v1', id: randomUUID(), created_at, ...parts, checksums };
   const text = dump(document, { lineWidth: -1, noRefs: true, flowLevel: FLOW_LEVEL });
   // What cannot be read again is no log.

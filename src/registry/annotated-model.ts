@@ -7,14 +7,12 @@ import { encodeModelToBytes } from '../onnx/write/write-model.js';
 export interface TimedKernel {
   readonly name: string;
   readonly latencyMs: number;
-  /** Of all kernels, 0 to 1. */
   readonly share: number;
 }
 
 export interface AnnotatedModel {
-  /** An ONNX file without weights. */
   readonly bytes: Uint8Array;
-  /** Time of kernels that compute no layer of the author: changes of layout, casts. */
+  /** Of kernels that compute no layer of the author: changes of layout, casts. */
   readonly unplacedMs: number;
 }
 
@@ -27,7 +25,7 @@ interface LayerTime {
 
 const PREFIX = 'mlmodelscope.';
 
-function metadataOf({ ms, share, kernels, sharedBy }: LayerTime): ReadonlyMap<string, string> {
+function buildMetadata({ ms, share, kernels, sharedBy }: LayerTime): ReadonlyMap<string, string> {
   return new Map([
     [`${PREFIX}time_ms`, ms.toFixed(4)],
     [`${PREFIX}share_percent`, (100 * share).toFixed(2)],
@@ -37,9 +35,9 @@ function metadataOf({ ms, share, kernels, sharedBy }: LayerTime): ReadonlyMap<st
 }
 
 /**
- * The author's graph with times in the metadata of its nodes.
+ * Puts times into the metadata of the author's nodes.
  *
- * @param source the model's own graph, whose layers are nodes of the model
+ * @param source the model's own graph
  * @param shares for each kernel, the layers that it computes
  */
 export function annotatedModel(
@@ -62,7 +60,7 @@ export function annotatedModel(
       if (by !== undefined) time.sharedBy.add(by);
     }
   }
-  const metadata = new Map([...times].map(([layer, time]) => [source.layers[layer], metadataOf(time)] as const));
+  const metadata = new Map([...times].map(([layer, time]) => [source.layers[layer], buildMetadata(time)] as const));
   const nodes = model.graph.nodes.map((node) =>
     metadata.has(node) ? { ...node, metadata: metadata.get(node) } : node,
   );

@@ -5,7 +5,7 @@ import { frameworkText, loadManifest, type ModelManifest, orThrow } from '../man
 import { countParameters } from '../zoo/counts.js';
 import { buildZooModel, zooEntry } from '../zoo/zoo.js';
 
-/** Folder of the package's own manifests. The package is three folders above dist/src/registry. */
+/** The package is three folders above dist/src/registry. */
 const MODELS_FOLDER = new URL('../../../manifests/models/', import.meta.url);
 
 export interface BuiltInModel {

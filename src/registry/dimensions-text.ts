@@ -1,7 +1,7 @@
 import { boundDimensions } from '../onnx/layers/bound-dimensions.js';
 import type { LoadedModel } from './load-model.js';
 
-/** The sizes of the named dimensions of a model's inputs, as in `seq=128, past=0`, without the batch; '' for none. */
+/** As in `seq=128, past=0`, without the batch; '' for none. */
 export function dimensionsText(
   { open, model, symbols }: Pick<LoadedModel, 'open' | 'model' | 'symbols'>,
   batch: number,

@@ -35,36 +35,29 @@ export interface LoadedEvaluation {
   readonly requirements: Requirements;
   readonly unmet: (system: Candidate) => readonly UnmetRequirement[];
   readonly notes: readonly string[];
-  /**
-   * The manifest's `settings`, checked against its plugin's schema.
-   *
-   * @throws PlatformError `manifest` with every problem and its place
-   */
+  /** Checked against the plugin's schema. @throws PlatformError `manifest` with every problem and its place */
   readonly settingsOf: <Settings>(schema: z.ZodType<Settings>) => Settings;
 }
 
 export interface LoadEvaluationOptions extends Partial<LoadOptions> {
-  /** Whether any version of its manifests' frameworks is accepted. */
   readonly allowVersion?: boolean | undefined;
   readonly agents?: AgentChoice | undefined;
   readonly files?: ManifestFiles;
-  /** Called before any model is read. It throws to refuse the evaluation. */
+  /** Called before any model is read. May throw. */
   readonly check?: (manifest: EvaluationManifest, requirements: Requirements) => void | Promise<void>;
   readonly onModel?: (name: string, done: number, total: number) => void;
-  /** Called with each model that cannot be used, as soon as that is known. */
   readonly onUnusable?: (model: UnusableModel) => void;
 }
 
 /**
- * Loads an evaluation manifest, everything that it refers to, and its models' graphs. A model that cannot be used is
- * left out, as long as another model can be used.
+ * Leaves out a model that cannot be used, as long as another one can.
  *
  * @throws PlatformError `manifest` with all problems of all manifests, the error that `check` throws, `model` where
- *   none of several models can be used, and as {@link loadResolvedModel} where the only model cannot be used
+ *   no model can be used, and as {@link loadResolvedModel} for an only model
  */
 export async function loadEvaluation(named: string, options: LoadEvaluationOptions = {}): Promise<LoadedEvaluation> {
   const { files = DISK } = options;
-  // The files of a submission have the paths that its client found.
+  // A submission's files have the paths that its client found.
   const path = options.files === undefined ? shippedManifest(named) : named;
   const resolved: ResolvedEvaluation = orThrow(await resolveEvaluation(path, { zooNames, files }));
   const { allowVersion, agents = agentChoiceOf(resolved.evaluation) } = options;

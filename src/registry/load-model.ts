@@ -26,7 +26,7 @@ import { missingConstants } from '../onnx/operators/steering.js';
 import { hoistSubgraphWeights } from '../onnx/layers/hoist-subgraph-weights.js';
 import { elementCount } from '../onnx/model/element-type.js';
 import type { Model } from '../onnx/model/model.js';
-import { staticTypeOf } from '../onnx/model/static-type.js';
+import { findStaticType } from '../onnx/model/static-type.js';
 import { readModel } from '../onnx/read/read-model.js';
 import { missingSentence } from './missing-weights.js';
 import { type WeightsOfFile, weightsOfFile } from './weights-of-file.js';
@@ -34,112 +34,110 @@ import { type WeightsOfFile, weightsOfFile } from './weights-of-file.js';
 export interface LoadedModel {
   readonly name: string;
   readonly model: Model;
-  /** The model as in its file, where the file leaves dimensions open; else undefined. */
+  /** As in its file, where the file leaves dimensions open. */
   readonly open?: Model | undefined;
-  /**
-   * Its version and its framework, as its manifest writes them; undefined without a manifest. The framework is
-   * undefined where the manifest accepts any.
-   */
+  /** As its manifest writes them. The framework is undefined where the manifest accepts any. */
   readonly manifest?: { readonly version: string; readonly framework: FrameworkConstraint | undefined } | undefined;
-  /** Which manifest it is of; undefined without a manifest. */
   readonly identity?: ManifestIdentity | undefined;
-  /** Of its graph's file, which was checked; undefined where no manifest or lock file states it. */
+  /** Of its graph's file, which was checked. */
   readonly sha256?: string | undefined;
   readonly symbols: readonly string[];
   readonly notes: readonly string[];
-  /** Inputs whose made-up values may change the computation; none for a zoo model, whose values are right. */
+  /** Inputs whose made-up values may change the computation; none for a zoo model. */
   readonly assumed: readonly AssumedInput[];
-  /** Sizes of the input dimensions that its file leaves open; for a zoo model, of those that the user gave. */
+  /** Sizes of open input dimensions; for a zoo model, of those that the user gave. */
   readonly sizes: readonly BoundDimension[];
-  /** Tokens that a run of a decoder with a cache reads, over the whole batch; undefined for other models. */
+  /** Of one run of a decoder with a cache, over the whole batch. */
   readonly tokens?: number | undefined;
-  /**
-   * undefined where no file on this machine has them all: a zoo model's are made up, sent graphs have none, and a
-   * file's may be missing.
-   */
+  /** Undefined where no file on this machine has them all. */
   readonly weights?: WeightsOfFile | undefined;
-  /** Where its graph comes from; undefined for a graph that was sent. */
+  /** Undefined for a graph that was sent. */
   readonly source?: ResolvedModel['source'] | undefined;
 }
 
 export interface RunningFramework {
   readonly framework: string;
   readonly frameworkVersion: string;
-  /** Whether it runs models that ask for other versions of it. */
   readonly allowVersion: boolean;
 }
 
-export interface LoadOptions {
+export interface SizeOptions {
   readonly batch: number;
-  /**
-   * Sizes of other symbolic dimensions, which win over the manifest's. Names that the model does not have are ignored.
-   */
+  /** Of symbolic dimensions; they win over the manifest's. Names that the model does not have are ignored. */
   readonly dimensions?: ReadonlyMap<string, number> | undefined;
-  /** Values of inputs, which win over the manifest's. Names that the model does not have are ignored. */
+  /** They win over the manifest's. Names that the model does not have are ignored. */
   readonly inputs?: ReadonlyMap<string, GivenText> | undefined;
+}
+
+export interface ReadingOptions {
   readonly signal?: AbortSignal | undefined;
-  /** The framework that will run the model; without it, its manifest's requirements are not checked. */
+  /** Without it, the manifest's framework is not checked. */
   readonly runsOn?: RunningFramework | undefined;
-  /** Where graphs come from; by default {@link readGraph}. */
   readonly readGraph?: typeof readGraph | undefined;
 }
 
-/** Loaded only for models of the zoo, because it is many files. */
+export type LoadOptions = SizeOptions & ReadingOptions;
+
+/** A model that was read once. @throws PlatformError `model` for a dimension that stays open */
+export type SizedModel = (sizes: SizeOptions) => Promise<LoadedModel>;
+
+/** Many files: loaded only for its own models. */
 const zoo = () => import('../zoo/zoo.js');
 
 export async function zooNames(): Promise<readonly string[]> {
   return (await zoo()).ZOO.map(({ name }) => name);
 }
 
-/** The sizes of the dimensions: from the zoo, the batch size, the manifest and the user. A later source wins. */
-async function bindingsOf({ manifest, source }: ResolvedModel, model: Model, options: LoadOptions) {
+/** A later source wins. */
+async function computeBindings({ manifest, source }: ResolvedModel, model: Model, options: SizeOptions) {
   const ofZoo = source.kind === 'zoo' ? Object.entries((await zoo()).zooEntry(source.name).dimensions) : [];
   const ofManifest = manifest === undefined ? [] : graphBindings(manifest, model, options.batch);
   return new Map<string, number>([...ofZoo, [BATCH, options.batch], ...ofManifest, ...(options.dimensions ?? [])]);
 }
 
-/**
- * Reads a graph from its file, or has the zoo build it, for which no weights are made or written. Where the manifest
- * has a checksum, the file is verified.
- *
- * @throws PlatformError as {@link loadResolvedModel}
- */
+/** Verifies a manifest's checksum. A zoo model gets no weights. @throws PlatformError as {@link loadResolvedModel} */
 export async function readGraph({ source }: ResolvedModel, signal?: AbortSignal): Promise<Model> {
   if (source.kind === 'zoo') return (await zoo()).buildZooModel(source.name);
   if (source.checksum !== undefined) await verifyChecksum(source.path, source.checksum, signal);
   return readModel(source.path, { ownValues: 'optional' });
 }
 
-/** @throws PlatformError `model` where the file is invalid or a dimension stays open, `cancelled` after the signal */
+/** @throws PlatformError `model` for an invalid file or a dimension that stays open, `cancelled` after the signal */
 export async function loadResolvedModel(resolved: ResolvedModel, options: LoadOptions): Promise<LoadedModel> {
-  const { name } = resolved;
+  return (await readResolvedModel(resolved, options))(options);
+}
+
+async function readResolvedModel(resolved: ResolvedModel, options: ReadingOptions): Promise<SizedModel> {
+  const { name, source } = resolved;
   const model = hoistSubgraphWeights(await (options.readGraph ?? readGraph)(resolved, options.signal));
   const missing = missingConstants(model.graph);
   const ofMissing = missing && missingSentence(missing, model);
   const symbols = dimensionNames(model);
-  const bindings = [...(await bindingsOf(resolved, model, options))].filter(([symbol]) => symbols.includes(symbol));
-  const isHere = options.readGraph === undefined && resolved.source.kind === 'file';
-  const weights = isHere && missing === undefined ? weightsOfFile(resolved.source.path, model) : undefined;
-  const bound = bindDimensions(model, new Map(bindings), { batch: options.batch });
-  const ofManifest = resolved.manifest === undefined ? [] : inputValues(resolved.manifest, model);
-  const given = await withGivenValues(bound, new Map([...ofManifest, ...(options.inputs ?? [])]));
-  const isFile = resolved.source.kind === 'file';
-  const assumed = isFile ? assumedInputs(given) : [];
-  const sentences = [ofMissing, assumedSentence(assumed)];
-  return {
-    name,
-    manifest: writtenManifest(resolved.manifest),
-    identity: resolved.identity,
-    sha256: sha256Of(resolved.source),
-    symbols,
-    notes: sentences.flatMap((sentence) => (sentence === undefined ? [] : [`${name}: ${sentence}`])),
-    assumed,
-    sizes: boundDimensions(model, bound).filter(({ name }) => isFile || options.dimensions?.has(name) === true),
-    tokens: tokensOf(bound, symbols),
-    weights,
-    source: resolved.source,
-    model: given,
-    open: symbols.length > 0 ? model : undefined,
+  const isFile = source.kind === 'file';
+  const isHere = options.readGraph === undefined && missing === undefined;
+  const weights = isFile && isHere ? weightsOfFile(source.path, model) : undefined;
+  return async ({ batch, dimensions, inputs = [] }) => {
+    const bindings = [...(await computeBindings(resolved, model, { batch, dimensions }))];
+    const bound = bindDimensions(model, new Map(bindings.filter(([symbol]) => symbols.includes(symbol))), { batch });
+    const ofManifest = resolved.manifest === undefined ? [] : inputValues(resolved.manifest, model);
+    const given = await withGivenValues(bound, new Map([...ofManifest, ...inputs]));
+    const assumed = isFile ? assumedInputs(given) : [];
+    const sentences = [ofMissing, assumedSentence(assumed)];
+    return {
+      name,
+      manifest: writtenManifest(resolved.manifest),
+      identity: resolved.identity,
+      sha256: sha256Of(source),
+      symbols,
+      notes: sentences.flatMap((sentence) => (sentence === undefined ? [] : [`${name}: ${sentence}`])),
+      assumed,
+      sizes: boundDimensions(model, bound).filter(({ name }) => isFile || dimensions?.has(name) === true),
+      tokens: countTokens(bound, symbols),
+      weights,
+      source,
+      model: given,
+      open: symbols.length > 0 ? model : undefined,
+    };
   };
 }
 
@@ -148,13 +146,13 @@ function sha256Of(source: ResolvedModel['source']): string | undefined {
   return checksum?.algorithm === 'sha256' ? checksum.digest : undefined;
 }
 
-/** Exporters' names for the length of a decoder's cache of the tokens before. */
+/** Exporters' names for the tokens in a decoder's cache. */
 export const CACHE_SYMBOLS: readonly string[] = ['past', 'past_sequence_length', 'past_length'];
 
-/** See {@link LoadedModel.tokens}: the elements of the first input of whole numbers with two dimensions. */
-export function tokensOf({ graph }: Model, symbols: readonly string[]): number | undefined {
+/** The elements of the first input of whole numbers with two dimensions. */
+export function countTokens({ graph }: Model, symbols: readonly string[]): number | undefined {
   if (!symbols.some((symbol) => CACHE_SYMBOLS.includes(symbol))) return undefined;
-  const types = graph.inputs.flatMap((name) => staticTypeOf(graph.types.get(name)) ?? []);
+  const types = graph.inputs.flatMap((name) => findStaticType(graph.types.get(name)) ?? []);
   const ids = types.find(({ elementType, dims }) => /^int(32|64)$/.test(elementType) && dims.length === 2);
   return ids && elementCount(ids.dims);
 }
@@ -171,11 +169,7 @@ export function writtenManifest(manifest: ModelManifest | undefined): LoadedMode
   };
 }
 
-/**
- * Checks that a framework meets a model's manifest. It is called before the model's other files are read.
- *
- * @throws PlatformError `unsupported` where the manifest asks for another framework or version
- */
+/** @throws PlatformError `unsupported` where the manifest asks for another framework or version */
 export function requireFramework(
   { name, framework }: Pick<ModelManifest, 'name' | 'framework'>,
   running: RunningFramework,
@@ -190,12 +184,11 @@ function wrongReference(reference: string, { problems }: Problems): PlatformErro
 }
 
 /**
- * Loads the model that a user names: a model manifest (.yml), an ONNX file (.onnx) or `zoo:NAME`.
- *
- * @throws PlatformError `usage` where the reference is wrong, `manifest` where the manifest is wrong, `unsupported`
- *   where the manifest asks for another framework, else as {@link loadResolvedModel}
+ * @param named a model manifest (.yml), an ONNX file (.onnx) or `zoo:NAME`
+ * @throws PlatformError `usage` for a wrong reference, `manifest` for a wrong manifest, `unsupported` where it asks for
+ *   another framework, else as {@link loadResolvedModel}
  */
-export async function loadModel(named: string, options: LoadOptions): Promise<LoadedModel> {
+export async function readSizedModel(named: string, options: ReadingOptions): Promise<SizedModel> {
   const reference = shippedManifest(named);
   if (options.runsOn !== undefined && isManifestPath(reference)) {
     const read = await loadManifest(reference, ['model']);
@@ -204,6 +197,14 @@ export async function loadModel(named: string, options: LoadOptions): Promise<Lo
   const resolved = await resolveModel(reference, { zooNames });
   if (!resolved.ok && !isManifestPath(reference)) throw wrongReference(reference, resolved);
   const { model, notes } = orThrow(resolved);
-  const loaded = await loadResolvedModel(model, options);
-  return { ...loaded, notes: [...notes.map(formatNote), ...loaded.notes] };
+  const sized = await readResolvedModel(model, options);
+  return async (sizes) => {
+    const loaded = await sized(sizes);
+    return { ...loaded, notes: [...notes.map(formatNote), ...loaded.notes] };
+  };
+}
+
+/** @throws PlatformError as {@link readSizedModel} */
+export async function loadModel(named: string, options: LoadOptions): Promise<LoadedModel> {
+  return (await readSizedModel(named, options))(options);
 }

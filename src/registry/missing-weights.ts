@@ -13,11 +13,7 @@ function places(files: ReadonlySet<string>, source: string): string {
     : `${listed(missing)} is missing from ${dirname(source)}`;
 }
 
-/**
- * What a user should know about values that the files of a model do not have.
- *
- * @throws PlatformError `model` where such values decide sizes, so that made-up ones would make another graph
- */
+/** @throws PlatformError `model` where the values decide sizes: made-up ones would make another graph */
 export function missingSentence({ all, files, sizing, steering }: MissingConstants, { source, graph }: Model): string {
   const place = places(files, source);
   const names = (list: readonly string[]): string => listed(list.map((name) => quoted(name)));

@@ -8,19 +8,15 @@ import { isManifestPath } from '../manifest/reference.js';
 
 const MAX_MANIFESTS = 10_000;
 
-/** Manifests that are read at the same time. */
 const AT_ONCE = 16;
 
 export interface ReadFolder<T> {
   readonly read: readonly T[];
-  /** One line on the manifests that were not read; undefined where there are none. */
+  /** A sentence about the manifests beyond the limit. */
   readonly notRead: string | undefined;
 }
 
-/**
- * The first {@link MAX_MANIFESTS}; subfolders are not searched. @throws PlatformError `usage` where the folder cannot
- * be read
- */
+/** Does not search subfolders. @throws PlatformError `usage` where the folder cannot be read */
 export async function readFolder<T>(folder: string, read: (path: string) => Promise<T>): Promise<ReadFolder<T>> {
   const entries = await readdir(folder).catch((cause: unknown) => {
     throw new PlatformError('usage', `the folder of model manifests cannot be read: ${messageOf(cause)}`, { cause });

@@ -16,12 +16,11 @@ function list(values: readonly (string | number)[] | undefined): string | undefi
   return values === undefined ? undefined : `[${values.join(',')}]`;
 }
 
-/** An input or output with a layer, an element type and dimensions, and nothing else. */
 function tensorType({ layer_name, element_type, dimensions }: ModelTensor): wire.ModelManifest_Type {
   return typeWith('tensor', '', { layer_name: String(layer_name), element_type, dimensions: list(dimensions) });
 }
 
-/** The platform writes the dimensions of a picture as channels, height and width in every layout. */
+/** The platform writes channels, height and width in every layout. */
 function toWireInput(input: ModelInput): wire.ModelManifest_Type {
   const { steps, layer_name, element_type } = input;
   const size = steps === undefined ? undefined : sizeAfter(steps);
@@ -37,7 +36,6 @@ function toWireInput(input: ModelInput): wire.ModelManifest_Type {
   });
 }
 
-/** Uses the platform's words for the layers of each kind of output. */
 function toWireOutput(output: ModelOutput): wire.ModelManifest_Type {
   const { steps, layer_name, element_type, dimensions } = output;
   if (steps === undefined) return tensorType(output);
@@ -63,35 +61,21 @@ function toWirePublished({ type, description, parameters }: PublishedType): wire
   return typeWith(type, description, parameters);
 }
 
-type WireModel = NonNullable<wire.ModelManifest['model']>;
-
-function toWireFiles({ model, published }: ModelManifest): WireModel {
-  if (published === undefined) {
-    return {
-      baseUrl: '',
-      weightsPath: '',
-      graphPath: model.graph_path ?? '',
-      isArchive: false,
-      weightsChecksum: '',
-      graphChecksum: model.checksum?.digest ?? '',
-    };
-  }
-  const { base_url, weights_path, graph_path, is_archive, weights_checksum, graph_checksum } = published.model;
+function toWireFiles({ model, published }: ModelManifest): wire.ModelManifest['model'] {
+  const files = published?.model;
   return {
-    baseUrl: base_url,
-    weightsPath: weights_path,
-    graphPath: graph_path,
-    isArchive: is_archive,
-    weightsChecksum: weights_checksum,
-    graphChecksum: graph_checksum,
+    baseUrl: files?.base_url ?? '',
+    weightsPath: files?.weights_path ?? '',
+    graphPath: (files ?? model).graph_path ?? '',
+    isArchive: files?.is_archive ?? false,
+    weightsChecksum: files?.weights_checksum ?? '',
+    graphChecksum: files?.graph_checksum ?? model.checksum?.digest ?? '',
   };
 }
 
 /**
- * Converts a manifest to the platform's contract, in which every parameter is a text. The version, the
- * framework, the inputs, the output and the files of an older manifest stay as they are written, as in stored documents,
- * so that the two can be joined. The contract has one output, so further outputs are left out.
- * The code around a model, which is never run here, is left out too.
+ * An older manifest keeps what it wrote, so that it can be joined with stored documents. The contract has one output:
+ * others are left out, and so is code around a model.
  *
  * @param runsOn the framework that is named where the manifest accepts any
  */

@@ -7,7 +7,7 @@ import { toWireModelManifest } from './model-manifest-wire.js';
 
 export interface OfferedModels {
   readonly models: readonly WireModelManifest[];
-  /** One line for each manifest of the folder that cannot be opened, and one for those that were not read. */
+  /** One line for each. */
   readonly leftOut: readonly string[];
 }
 
@@ -21,11 +21,7 @@ async function openable(path: string, runsOn: RunningFramework): Promise<ModelMa
   return resolved.ok ? manifest : problemsLine(resolved.problems);
 }
 
-/**
- * The models that a framework opens by name: those of a folder, and those that come with the platform.
- *
- * @throws PlatformError `usage` where the folder cannot be read
- */
+/** Those of a folder, and those that come with the platform. @throws PlatformError `usage` for an unreadable folder */
 export async function offeredModels(runsOn: RunningFramework, folder: string | undefined): Promise<OfferedModels> {
   const found = folder === undefined ? undefined : await readFolder(folder, (path) => openable(path, runsOn));
   const own = found?.read ?? [];

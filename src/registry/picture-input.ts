@@ -7,7 +7,7 @@ import type { ImageSteps } from '../manifest/steps.js';
 import type { ElementType } from '../onnx/model/element-type.js';
 import { listedValues } from '../onnx/model/listed-values.js';
 import { MAX_LISTED_VALUES } from '../onnx/model/model.js';
-import { staticTypeOf } from '../onnx/model/static-type.js';
+import { findStaticType } from '../onnx/model/static-type.js';
 import { withGivenValues } from '../onnx/values/given-values.js';
 import { numbersOf } from '../processing/element-part.js';
 import { applyGeometry } from '../processing/geometry.js';
@@ -21,7 +21,7 @@ export interface PictureInput {
 }
 
 /** @throws PlatformError `manifest` where the manifest has mistakes */
-export async function pictureInputOf(
+export async function makePictureInput(
   reference: string,
   { model }: Pick<LoadedModel, 'model'>,
 ): Promise<PictureInput | undefined> {
@@ -33,7 +33,7 @@ export async function pictureInputOf(
   return { name: typeof name === 'number' ? (model.graph.inputs[name] ?? '') : name, steps };
 }
 
-/** A made-up picture, the same each time: smooth shades, as photographs have them, and a little noise. */
+/** The same each time: smooth shades, as photographs have them, and a little noise. */
 export function madeUpPicture(): Image {
   const [width, height] = [320, 256];
   const pixels = new Uint8Array(width * height * CHANNELS);
@@ -54,24 +54,20 @@ const MAX_PICTURE_BYTES = 64 * 2 ** 20;
 export async function pictureAt(path: string): Promise<Image> {
   const file = await readRegularFile(path, MAX_PICTURE_BYTES);
   if (!file.ok) throw new PlatformError('not_found', `${path}: expected a picture, found ${file.found}`);
-  // Few commands decode pictures, and the library takes a while to load.
+  // Few commands need the library, which loads slowly.
   const { decodeImage } = await import('../processing/decode-image.js');
   return decodeImage(file.bytes);
 }
 
-/** The elements of an input that steps make from a picture. @throws PlatformError as {@link imageTensor} */
+/** @throws PlatformError as {@link imageTensor} */
 export function elementsOfPicture(picture: Image, steps: ImageSteps, elementType: ElementType): readonly number[] {
   const bytes = imageTensor([applyGeometry(picture, steps.geometry)], steps, elementType);
   return [...numbersOf({ elementType, dims: [], bytes })];
 }
 
-/**
- * The model with a picture as the values of its input. The batch is one.
- *
- * @throws PlatformError `usage` where the picture does not fit the input, `unsupported` where it is too large
- */
+/** The batch is one. @throws PlatformError `usage` if the picture does not fit, `unsupported` if it is too large */
 export async function withPicture(loaded: LoadedModel, input: PictureInput, picture: Image): Promise<LoadedModel> {
-  const type = staticTypeOf(loaded.model.graph.types.get(input.name));
+  const type = findStaticType(loaded.model.graph.types.get(input.name));
   if (type === undefined) throw new PlatformError('usage', `${loaded.name} has no input ${input.name} for a picture`);
   const elements = elementsOfPicture(picture, input.steps, type.elementType);
   if (elements.length > MAX_LISTED_VALUES) {

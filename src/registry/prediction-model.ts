@@ -9,7 +9,7 @@ import type { ElementType } from '../onnx/model/element-type.js';
 import { fillRange, typedGraph } from '../onnx/values/fill-range.js';
 import type { Fill, Graph } from '../onnx/model/model.js';
 import { readModel } from '../onnx/read/read-model.js';
-import { staticTypeOf } from '../onnx/model/static-type.js';
+import { findStaticType } from '../onnx/model/static-type.js';
 import type { OutputSteps } from '../manifest/output-steps.js';
 import type { Postprocessor } from '../processing/postprocess.js';
 import { readLabels } from '../processing/labels.js';
@@ -18,37 +18,32 @@ import { type LoadedModel, loadResolvedModel, writtenManifest, zooNames } from '
 export interface PredictionInput {
   readonly name: string;
   readonly elementType: ElementType;
-  /** Dimensions for a batch of one, or for the model's fixed batch size. */
+  /** For a batch of one, or for the model's fixed batch size. */
   readonly dims: readonly number[];
-  /** Whether the first dimension is a batch of any size. */
+  /** The first dimension is a batch of any size. */
   readonly isBatched: boolean;
-  /** Sizes of the dimensions that the model takes; undefined for any size. Without the batch where `isBatched`. */
+  /** Undefined for any size. Without the batch where `isBatched`. */
   readonly sizes: readonly (number | undefined)[];
   readonly fill: Fill;
-  /** How a picture becomes this input; undefined where its manifest has no steps. */
+  /** Undefined where the manifest has no steps from a picture. */
   readonly steps?: ImageSteps | undefined;
 }
 
 export interface PredictionModel {
   readonly name: string;
   readonly version: string;
-  /** Its version and its framework, as its manifest writes them. */
   readonly manifest?: LoadedModel['manifest'];
-  /** The ONNX file, with its weights; absolute. */
+  /** Absolute; the file has weights. */
   readonly path: string;
   readonly inputs: readonly PredictionInput[];
-  /** How outputs become features, by the outputs' names. Without any, the outputs themselves are the features. */
+  /** From outputs, by their names, to features. */
   readonly postprocessors: ReadonlyMap<string, Postprocessor>;
-  /** Elements of every batch; undefined where a batch may have any size. */
+  /** Undefined where a batch may have any size. */
   readonly fixedBatchSize: number | undefined;
 }
 
-/**
- * The model's only input, which pictures are converted to.
- *
- * @throws PlatformError `unsupported` where the model has further inputs, or its manifest no steps for pictures
- */
-export function imageInputOf({ name, inputs }: PredictionModel): PredictionInput & { readonly steps: ImageSteps } {
+/** @throws PlatformError `unsupported` for further inputs, or without steps for pictures */
+export function requireImageInput({ name, inputs }: PredictionModel): PredictionInput & { readonly steps: ImageSteps } {
   const [input] = inputs;
   if (input?.steps !== undefined && inputs.length === 1) return { ...input, steps: input.steps };
   const problem = inputs.length === 1 ? 'its manifest has no steps for its input' : `it has ${inputs.length} inputs`;
@@ -59,10 +54,10 @@ function nameOf(layer: string | number, names: readonly string[]): string {
   return typeof layer === 'number' ? (names[layer] ?? '') : layer;
 }
 
-function inputsOf(bound: Graph, asInFile: Graph, manifest: ModelManifest): readonly PredictionInput[] {
+function listInputs(bound: Graph, asInFile: Graph, manifest: ModelManifest): readonly PredictionInput[] {
   const indexed = typedGraph(bound);
   return bound.inputs.map((name, index): PredictionInput => {
-    const type = staticTypeOf(bound.types.get(name));
+    const type = findStaticType(bound.types.get(name));
     if (type === undefined) throw new PlatformError('model', `input ${name} of ${manifest.name} has no static shape`);
     const symbol = asInFile.types.get(name)?.dims?.[0];
     const isBatched = typeof symbol === 'string' && !Object.hasOwn(manifest.dimensions, symbol) && type.dims[0] === 1;
@@ -74,12 +69,8 @@ function inputsOf(bound: Graph, asInFile: Graph, manifest: ModelManifest): reado
   });
 }
 
-/**
- * The share of the input's width and height that one unit of a box's coordinates stands for.
- *
- * @throws PlatformError `manifest` where the unit is a pixel, and no input is a picture of a known size
- */
-function unitOf({ inputs }: ModelManifest, isInPixels: boolean): { readonly x: number; readonly y: number } {
+/** The share of width and height in a unit. @throws PlatformError `manifest` for pixels without a known size */
+function computeUnit({ inputs }: ModelManifest, isInPixels: boolean): { readonly x: number; readonly y: number } {
   if (!isInPixels) return { x: 1, y: 1 };
   const steps = inputs.find((input) => input.steps !== undefined)?.steps;
   const size = steps && sizeAfter(steps);
@@ -87,8 +78,8 @@ function unitOf({ inputs }: ModelManifest, isInPixels: boolean): { readonly x: n
   throw new PlatformError('manifest', 'boxes: coordinates in pixels need an input with steps, which say its size');
 }
 
-/** Names of the classes; undefined where their file is not fetched, because classes also have numbers. */
-async function labelsOf(
+/** Undefined where their file is not fetched: classes also have numbers. */
+async function loadLabels(
   path: string,
   { downloads = [] }: ModelManifest,
   labels: string | undefined,
@@ -99,14 +90,14 @@ async function labelsOf(
   return isFetched && (await DISK.missing(file)) !== undefined ? undefined : readLabels(file);
 }
 
-async function postprocessorOf(path: string, manifest: ModelManifest, steps: OutputSteps): Promise<Postprocessor> {
-  const labels = await labelsOf(path, manifest, steps.labels);
+async function makePostprocessor(path: string, manifest: ModelManifest, steps: OutputSteps): Promise<Postprocessor> {
+  const labels = await loadLabels(path, manifest, steps.labels);
   if (steps.kind !== 'boxes') return { ...steps, labels };
   const { isInPixels, ...rest } = steps;
-  return { ...rest, labels, unit: unitOf(manifest, isInPixels) };
+  return { ...rest, labels, unit: computeUnit(manifest, isInPixels) };
 }
 
-async function postprocessorsOf(
+async function makePostprocessors(
   path: string,
   manifest: ModelManifest,
   names: readonly string[],
@@ -114,23 +105,19 @@ async function postprocessorsOf(
   const postprocessors = new Map<string, Postprocessor>();
   for (const { layer_name, steps } of manifest.outputs) {
     if (steps === undefined) continue;
-    postprocessors.set(nameOf(layer_name, names), await postprocessorOf(path, manifest, steps));
+    postprocessors.set(nameOf(layer_name, names), await makePostprocessor(path, manifest, steps));
   }
   return postprocessors;
 }
 
-/** The batch of an input of pictures is its first dimension. Other inputs of a fixed shape are one element. */
-function fixedBatchSizeOf(inputs: readonly PredictionInput[]): number | undefined {
+/** The first dimension of pictures. Other inputs of a fixed shape are one element. */
+function findFixedBatchSize(inputs: readonly PredictionInput[]): number | undefined {
   if (inputs.some(({ isBatched }) => isBatched)) return undefined;
   return inputs.find(({ steps }) => steps !== undefined)?.dims[0] ?? 1;
 }
 
-/**
- * The file with the model's weights. A zoo model's missing file is made.
- *
- * @throws PlatformError `storage` where that fails
- */
-async function fileOf({ source }: ResolvedModel): Promise<string> {
+/** Makes a zoo model's missing file. @throws PlatformError `storage` where that fails */
+async function findFile({ source }: ResolvedModel): Promise<string> {
   if (source.kind !== 'zoo') return source.path;
   const { ensureZooModel } = await import('../zoo/cache.js');
   return ensureZooModel(source.name);
@@ -142,26 +129,21 @@ async function loadManifested(
   manifest: ModelManifest,
 ): Promise<PredictionModel> {
   const { model } = await loadResolvedModel(resolved, { batch: 1 });
-  const file = await fileOf(resolved);
+  const file = await findFile(resolved);
   const { graph } = await readModel(file);
-  const inputs = inputsOf(model.graph, graph, manifest);
+  const inputs = listInputs(model.graph, graph, manifest);
   return {
     name: manifest.name,
     version: manifest.version,
     manifest: writtenManifest(manifest),
     path: resolve(file),
     inputs,
-    postprocessors: await postprocessorsOf(path, manifest, graph.outputs),
-    fixedBatchSize: fixedBatchSizeOf(inputs),
+    postprocessors: await makePostprocessors(path, manifest, graph.outputs),
+    fixedBatchSize: findFixedBatchSize(inputs),
   };
 }
 
-/**
- * Loads everything that predicting with a manifest's model needs, except the session.
- *
- * @param path of the model manifest
- * @throws PlatformError `manifest` where the manifest or its labels are wrong, else as `loadResolvedModel`
- */
+/** @throws PlatformError `manifest` where the manifest or its labels are wrong, else as `loadResolvedModel` */
 export async function loadPredictionModel(path: string): Promise<PredictionModel> {
   const { model: resolved } = orThrow(await resolveModel(path, { zooNames }));
   const { manifest } = resolved;

@@ -1,34 +1,28 @@
 import semver from 'semver';
 import { PlatformError } from '../base/errors.js';
 import { isAny, isLatest, isSameName } from '../base/platform-name.js';
-import { loadManifest, meetsFramework, type ModelManifest } from '../manifest/index.js';
-import { builtInManifests } from './built-in-models.js';
+import { loadManifest, meetsFramework } from '../manifest/index.js';
+import { type BuiltInManifest, builtInManifests } from './built-in-models.js';
 import { requireFramework, type RunningFramework } from './load-model.js';
 import { readFolder } from './model-folder.js';
 import { loadPredictionModel, type PredictionModel } from './prediction-model.js';
 
-interface Offered {
-  readonly path: string;
-  readonly manifest: ModelManifest;
-}
-
 export interface ResolvePredictionOptions {
-  /** Folder of further model manifests. They come before those of the platform. */
+  /** Its manifests come before those of the platform. */
   readonly folder?: string | undefined;
   readonly runsOn: RunningFramework;
 }
 
-/** The folder's valid manifests, and the number of the others. @throws PlatformError as {@link readFolder} */
 async function manifestsIn(folder: string) {
   const { read } = await readFolder(folder, async (path) => ({ path, result: await loadManifest(path, ['model']) }));
-  const offered = read.flatMap(({ path, result }): Offered[] => {
+  const offered = read.flatMap(({ path, result }): BuiltInManifest[] => {
     return result.ok ? [{ path, manifest: result.manifest }] : [];
   });
   return { offered, unreadable: read.length - offered.length };
 }
 
-/** The models of this version: the newest first for `latest`, else in their order. */
-function inVersion(named: readonly Offered[], version: string): readonly Offered[] {
+/** The newest first for `latest`. */
+function inVersion(named: readonly BuiltInManifest[], version: string): readonly BuiltInManifest[] {
   if (isAny(version)) return named;
   if (isLatest(version)) {
     return named.toSorted((a, b) => semver.compare(b.manifest.version, a.manifest.version));
@@ -37,8 +31,7 @@ function inVersion(named: readonly Offered[], version: string): readonly Offered
 }
 
 /**
- * Loads a model by the name and version of its manifest, from the folder or from the models of the platform. Where
- * several fit, the first one that the framework runs is loaded. Names are compared as the platform does.
+ * Where several fit, the first one that the framework runs is loaded. Names are compared as the platform does.
  *
  * @param version a version, a range as in npm, or `latest`; '' and `*` accept any
  * @throws PlatformError `not_found` with the known names and versions, `unsupported` where a model asks for another
@@ -50,7 +43,7 @@ export async function resolvePredictionModel(
   { folder, runsOn }: ResolvePredictionOptions,
 ): Promise<PredictionModel> {
   const own = folder === undefined ? { offered: [], unreadable: 0 } : await manifestsIn(folder);
-  const models: readonly Offered[] = [...own.offered, ...(await builtInManifests())];
+  const models: readonly BuiltInManifest[] = [...own.offered, ...(await builtInManifests())];
   const named = models.filter(({ manifest }) => isSameName(manifest.name, name));
   const fitting = inVersion(named, version);
   const running = fitting.filter(({ manifest }) => meetsFramework(manifest.framework, runsOn, runsOn.allowVersion));

@@ -3,19 +3,17 @@ import { bindDimensions } from '../onnx/layers/bind-dimensions.js';
 import { boundDimensions } from '../onnx/layers/bound-dimensions.js';
 import { dimensionExpression } from '../onnx/layers/dimension-expression.js';
 import { withInputValues } from '../onnx/values/given-values.js';
-import { type LoadedModel, tokensOf } from './load-model.js';
+import { type LoadedModel, countTokens } from './load-model.js';
 
 interface Sizes {
   readonly batch: number;
-  /** Of other dimensions. Names that the model does not have are ignored. */
+  /** Names that the model does not have are ignored. */
   readonly dimensions?: ReadonlyMap<string, number>;
 }
 
 /**
- * The same model with other sizes; all other dimensions keep theirs.
- *
- * @param bound the size of its batch now
- * @throws PlatformError `model` where it has no open batch dimension, `usage` where its input values do not fit
+ * @param bound the size of the batch now
+ * @throws PlatformError `model` without an open batch dimension, `usage` where input values do not fit
  */
 export function withSizes(loaded: LoadedModel, bound: number, { batch, dimensions = new Map() }: Sizes): LoadedModel {
   const { name, model, open, symbols } = loaded;
@@ -43,11 +41,10 @@ export function withSizes(loaded: LoadedModel, bound: number, { batch, dimension
     ...loaded,
     model: rebound,
     sizes: boundDimensions(open, rebound).filter(({ name: of }) => shown.has(of)),
-    tokens: tokensOf(rebound, symbols),
+    tokens: countTokens(rebound, symbols),
   };
 }
 
-/** The same with another size of the batch only. */
 export function withBatch(loaded: LoadedModel, bound: number, batch: number): LoadedModel {
   return withSizes(loaded, bound, { batch });
 }

@@ -19,7 +19,7 @@ export function addToken(metadata: Metadata, token: string): void {
   metadata.set(HEADER, `Bearer ${token}`);
 }
 
-function tokenOf(metadata: Metadata): string | undefined {
+function parseToken(metadata: Metadata): string | undefined {
   const [value] = metadata.get(HEADER);
   return typeof value === 'string' ? /^bearer (?<token>\S+)$/i.exec(value)?.groups?.['token'] : undefined;
 }
@@ -85,7 +85,7 @@ function check(tokens: AcceptedTokens, decide: Decide): TokenCheck {
   const interceptor: ServerInterceptor = ({ path }, call) => {
     const listener = new ServerListenerBuilder()
       .withOnReceiveMetadata((metadata, next) => {
-        const shown = tokenOf(metadata);
+        const shown = parseToken(metadata);
         metadata.remove(HEADER);
         const holder = shown === undefined ? undefined : tokens.find(shown);
         const refusal = decide(path, shown, holder);

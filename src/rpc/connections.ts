@@ -35,7 +35,7 @@ export interface Answering {
 
 const GONE: Receiving = { delivered: () => {}, end: () => {}, giveUp: () => {} };
 
-function peerOf({ remoteAddress, remotePort }: Socket): string {
+function formatPeer({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress}:${remotePort}`;
 }
 
@@ -60,7 +60,7 @@ export class Connections {
   }
 
   add(socket: Socket): void {
-    const peer = peerOf(socket);
+    const peer = formatPeer(socket);
     const firstCall = setTimeout(() => socket.destroy(), this.limits.firstCallMs).unref();
     const nothingYet = { calls: 0, idle: undefined, receiving: 0, settledBytes: 0, answeringBytes: 0 };
     const connection: Connection = { socket, firstCall, ...nothingYet, large: new FairSemaphore(1) };

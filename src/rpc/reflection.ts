@@ -16,7 +16,7 @@ async function contract(): Promise<PackageDefinition> {
 
 type Call = ServerDuplexStream<unknown, unknown>;
 
-function versionsOf(
+function buildVersions(
   definitions: PackageDefinition,
   services: readonly string[],
 ): readonly { readonly definition: ServiceDefinition; readonly implementation: UntypedServiceImplementation }[] {
@@ -29,12 +29,12 @@ function versionsOf(
 
 /** v1 and v1alpha. The contract is read at the first call: it takes as long as starting the rest of a server. */
 export function addReflection(server: Server, services: readonly string[]): void {
-  let read: Promise<ReturnType<typeof versionsOf>> | undefined;
-  for (const [index, { definition, implementation }] of versionsOf({}, []).entries()) {
+  let read: Promise<ReturnType<typeof buildVersions>> | undefined;
+  for (const [index, { definition, implementation }] of buildVersions({}, []).entries()) {
     const deferred = Object.keys(implementation).map((method) => {
       const handle = (call: Call): void => {
-        read ??= contract().then((files) => versionsOf(files, services));
-        const answer = (versions: ReturnType<typeof versionsOf>): void => {
+        read ??= contract().then((files) => buildVersions(files, services));
+        const answer = (versions: ReturnType<typeof buildVersions>): void => {
           const handler = ownValue(versions[index]?.implementation ?? {}, method) as ((call: Call) => void) | undefined;
           handler?.(call);
         };

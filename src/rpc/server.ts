@@ -59,7 +59,7 @@ export interface RpcServer {
   close(reason: PlatformError): Promise<void>;
 }
 
-function credentialsOf({ identity, clientCaPem }: ServerSecurity): ServerCredentials {
+function makeCredentials({ identity, clientCaPem }: ServerSecurity): ServerCredentials {
   if (identity === undefined) return ServerCredentials.createInsecure();
   const pair = { cert_chain: identity.certificatePem, private_key: identity.keyPem };
   return ServerCredentials.createSsl(clientCaPem ?? null, [pair], clientCaPem !== undefined);
@@ -118,7 +118,7 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
     ],
   }));
   const health = addHealth(server);
-  const injector = server.createConnectionInjector(credentialsOf(security));
+  const injector = server.createConnectionInjector(makeCredentials(security));
   const listener = net.createServer((socket) => {
     connections.add(socket);
     injector.injectConnection(socket);

@@ -37,7 +37,7 @@ const ERROR_CODE_TRAILER = 'mlmodelscope-error-code';
 const MAX_DETAILS_BYTES = 6000;
 
 /** Lone surrogates cannot be encoded. */
-function detailsOf(text: string): string {
+function shortenDetails(text: string): string {
   const whole = text.replace(/\p{Surrogate}/gu, '\uFFFD');
   if (encodeURI(whole).length <= MAX_DETAILS_BYTES) return whole;
   let kept = '';
@@ -54,7 +54,7 @@ export function toStatus(thrown: unknown): StatusObject {
   const code = thrown instanceof PlatformError ? thrown.code : 'internal';
   const metadata = new Metadata();
   metadata.set(ERROR_CODE_TRAILER, code);
-  return { code: STATUS_OF[code], details: detailsOf(messageOf(thrown)), metadata };
+  return { code: STATUS_OF[code], details: shortenDetails(messageOf(thrown)), metadata };
 }
 
 function causeIn(details: string): string {

@@ -68,10 +68,7 @@ export class Acceptance {
     return record;
   }
 
-  /**
-   * Handles an evaluation that was submitted before, here or to another server. If the store failed right after it
-   * stored the record, the evaluation does not run yet, and begins now.
-   */
+  /** If the store failed right after it stored the record, the evaluation does not run yet, and begins now. */
   async #sameAgain(known: EvaluationRecord, { digest }: Described): Promise<EvaluationRecord> {
     const { id } = known;
     if (known.digest !== digest) {

@@ -16,7 +16,7 @@ const MOST_WAITING = 16;
 
 const settingsSchema = z.record(z.string(), z.unknown());
 
-function settingsOf(text: string): object {
+function parseSettings(text: string): object {
   if (text === '') return {};
   if (text.length > MAX_SETTINGS_LENGTH) {
     throw new PlatformError('usage', `settings_json has more than ${MAX_SETTINGS_LENGTH} characters`);
@@ -37,7 +37,7 @@ export function addAnalysisService(server: RpcServer, store: ResultStore, plugin
     runAnalysis: server.calls.unary(async (call, signal) => {
       const { plugin, analysis, settingsJson } = call.request;
       const asked = namedAnalysis(analysis, pluginWithAnalyses(plugin, plugins));
-      const settings = settingsOf(settingsJson);
+      const settings = parseSettings(settingsJson);
       if (waiting >= MOST_WAITING) {
         throw new PlatformError('exhausted', `${waiting} analyses are waiting already; ask again later`);
       }

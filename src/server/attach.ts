@@ -32,10 +32,8 @@ const MIN_PROGRESS_BYTES = 1024;
 const ROUNDING_MS = 2;
 
 /**
- * The plugin's messages, while each comes within the lease after the previous one. A large message may take longer
- * while its bytes keep coming: renewals wait behind it, and a busy server receives it slowly.
- *
- * @param receivedBytes counts the bytes received from the plugin, including those of incomplete messages
+ * The plugin's messages, while each comes within the lease after the previous one, or its bytes keep coming: renewals
+ * wait behind a large message. @param receivedBytes counts all bytes, including those of incomplete messages
  */
 export async function* leased(
   link: PlatformEnd,
@@ -66,11 +64,7 @@ export async function* leased(
   }
 }
 
-/**
- * Reads the plugin's registration, which is its first message.
- *
- * @throws PlatformError `usage` if the first message is no valid registration, `timeout` if none comes
- */
+/** @throws PlatformError `usage` if the first message is no valid registration, `timeout` if none comes */
 export async function registrationIn(messages: AsyncIterator<PluginMessage>): Promise<Registration> {
   const first = await messages.next();
   if (first.done === true) throw new PlatformError('timeout', 'the plugin left without a registration; send it first');

@@ -51,27 +51,21 @@ export interface Working {
   readonly agents: readonly string[];
 }
 
-export interface DispatcherOptions extends RunSources {
-  readonly limits: DispatchLimits;
-}
-
 export class Dispatcher {
   readonly #sessions = new Set<PluginSession>();
   readonly #waiting = new Set<EvaluationJob>();
   readonly #running = new Map<EvaluationJob, PluginSession>();
   readonly #retries = new Set<NodeJS.Timeout>();
-  /** Addresses of the agents of each evaluation that runs. */
   readonly #agents = new Map<EvaluationJob, readonly string[]>();
   #attached = 0;
   #isClosed = false;
 
-  constructor(private readonly options: DispatcherOptions) {}
+  constructor(private readonly options: RunSources & { readonly limits: DispatchLimits }) {}
 
   plugins(): readonly AttachedPlugin[] {
     return [...this.#sessions].map(({ registration, running }) => ({ ...registration, running }));
   }
 
-  /** The evaluations that run on this server's plugins now, with the addresses of their agents. */
   working(): readonly Working[] {
     return [...this.#agents].map(([{ id, record }, agents]) => ({ id, name: record.name, agents }));
   }
@@ -90,13 +84,7 @@ export class Dispatcher {
     throw new PlatformError('unavailable', `the plugin ${name} is not attached to this server, ${others}; ${advice}`);
   }
 
-  /**
-   * Runs evaluations on a plugin while its link lasts.
-   *
-   * @param receivedBytes see {@link leased}
-   * @throws PlatformError `usage` if its first message is no valid registration, `timeout` if none comes, `exhausted`
-   *   if too many plugins are attached
-   */
+  /** Runs evaluations while the link lasts. @throws PlatformError as {@link registrationIn}, or `exhausted` */
   async attach(link: PlatformEnd, receivedBytes: () => number = () => 0): Promise<void> {
     if (this.#attached >= MAX_PLUGINS) {
       link.close();

@@ -12,7 +12,7 @@ function withoutResult(event: PlatformEvent): PlatformEvent {
   return event.kind === 'done' ? { kind: 'done', partial: event.partial } : event;
 }
 
-function loggedOf({ sequence, at, event }: EventDocument): LoggedEvent {
+function toLogged({ sequence, at, event }: EventDocument): LoggedEvent {
   return { sequence: Number(sequence), at, event: withoutResult(event) };
 }
 
@@ -28,13 +28,9 @@ export interface Cursor {
 export type IsOwn = () => Promise<boolean>;
 
 /**
- * The events of one evaluation. An event is stored before any reader gets it, so that no sequence number is used twice.
- * `measuring` events are not stored and stay in memory only. A log is bounded, and readers read it at their own pace.
- * The result, which may be large, is in the store only, see {@link ResultCache}.
- *
- * Several servers may have a log of the same evaluation, but only one of them adds events. The store accepts one event
- * for each sequence number. So a server that was suspended and lost the evaluation cannot add to the events of the next
- * server.
+ * The events of one evaluation. Readers get only stored events (but `measuring`, which stays in memory), so that no
+ * sequence number is used twice; the result is in the store only ({@link ResultCache}). Several servers may have the
+ * log, but the store accepts one event per number: a server that lost the evaluation cannot add to it.
  */
 export class EventLog {
   readonly #events: LoggedEvent[];
@@ -59,7 +55,7 @@ export class EventLog {
     isOwn: IsOwn = () => Promise.resolve(true),
   ): Promise<EventLog> {
     const known: LoggedEvent[] = [];
-    for await (const stored of documents.find({ evaluation })) known.push(loggedOf(stored));
+    for await (const stored of documents.find({ evaluation })) known.push(toLogged(stored));
     return new EventLog(evaluation, documents, known, isOwn);
   }
 
@@ -77,12 +73,7 @@ export class EventLog {
     return last !== undefined && isFinal(last.event);
   }
 
-  /**
-   * Adds an event after the events of earlier calls, and resolves when the store has it.
-   *
-   * @throws PlatformError `exhausted` if there are too many events, `storage` if the store fails, `unavailable` if
-   *   another server has the evaluation
-   */
+  /** Resolves when the store has it. @throws PlatformError `exhausted`, `storage`; `unavailable` if another has it */
   append(event: PlatformEvent): Promise<void> {
     const added = this.#appending.then(() => this.#append(event));
     this.#appending = added.catch(() => undefined);
@@ -105,7 +96,6 @@ export class EventLog {
     this.#wake();
   }
 
-  /** Stores an event. @returns its sequence number */
   async #store(at: string, event: PlatformEvent): Promise<number> {
     for (;;) {
       const sequence = (this.#events.at(-1)?.sequence ?? 0) + 1;
@@ -122,7 +112,7 @@ export class EventLog {
       const last = this.#events.at(-1)?.sequence ?? 0;
       const stored = await this.documents.get(eventKey(this.evaluation, last + 1));
       if (stored === undefined) return;
-      this.#events.push(loggedOf(stored));
+      this.#events.push(toLogged(stored));
       this.#wake();
     }
   }
@@ -140,7 +130,6 @@ export class EventLog {
     return { events, cursor: { sequence: Math.max(last, after.sequence), measurings: this.#measurings } };
   }
 
-  /** Resolves when there is an event after the cursor, or the signal is aborted. */
   async changed(after: Cursor, signal: AbortSignal): Promise<void> {
     while (this.read(after).events.length === 0 && !signal.aborted) {
       await new Promise<void>((resolve) => {

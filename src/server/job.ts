@@ -84,10 +84,7 @@ export class EvaluationJob {
     if (last?.kind !== 'waiting' || last.reason !== event.reason) await this.log.append(event);
   }
 
-  /**
-   * Ends the evaluation. Only the first end counts. Deletes the submission, which is no longer needed. Stores the state
-   * last: until then, a server that resumes the evaluation finds the end in the log.
-   */
+  /** Only the first end counts. Stores the state last: until then, a server that resumes finds the end in the log. */
   async finish(how: FinalEvent): Promise<void> {
     if (!this.log.hasEnded) await this.log.append(how);
     const last = this.log.last?.event;

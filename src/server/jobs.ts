@@ -59,7 +59,6 @@ export class Jobs {
     await this.adopt(waiting, reason);
   }
 
-  /** Resumes those of the given evaluations that no server runs. */
   async adopt(ids: readonly string[], reason: string): Promise<void> {
     for (const id of await this.options.ownership.take(ids.filter((id) => !this.has(id)))) {
       await this.runAlone(id, () => this.#goOn(id, reason));

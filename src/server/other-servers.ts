@@ -26,9 +26,7 @@ export class OtherServers {
 
   constructor(private readonly options: OtherServersOptions) {}
 
-  /**
-   * If the store is unavailable, the next check tries again. @param adopts whether this server takes over evaluations
-   */
+  /** @param adopts whether this server takes over evaluations */
   async watch({ adopts }: { readonly adopts: boolean }): Promise<void> {
     const { signal } = this.#stop;
     const { jobs, agents, dispatcher, watchMs } = this.options;
@@ -47,7 +45,6 @@ export class OtherServers {
     }
   }
 
-  /** Resumes an evaluation if no other server runs it. */
   adopt(id: string): Promise<void> {
     return this.options.jobs.adopt([id], LOST_SERVER);
   }

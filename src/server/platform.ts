@@ -1,7 +1,4 @@
 import type { AgentDirectory } from '../directory/agent-directory.js';
-import type { TakeOptions } from '../base/fair-semaphore.js';
-import type { LoggedEvent } from '../evaluation/event.js';
-import type { PlatformEnd } from '../evaluation/link/link.js';
 import {
   evaluationCollections,
   type EvaluationCollections,
@@ -10,20 +7,14 @@ import {
 } from '../evaluation/records.js';
 import type { ResultStore } from '../store/result-store.js';
 import { Acceptance, type SubmitOptions } from './acceptance.js';
-import {
-  type AttachedPlugin,
-  DEFAULT_DISPATCH_LIMITS,
-  Dispatcher,
-  type DispatchLimits,
-  type Working,
-} from './dispatcher.js';
-import { EvaluationReader, type EvaluationView } from './evaluation-reader.js';
+import { DEFAULT_DISPATCH_LIMITS, Dispatcher, type DispatchLimits } from './dispatcher.js';
+import { EvaluationReader } from './evaluation-reader.js';
 import { Jobs } from './jobs.js';
 import { storedRecord } from './known-evaluations.js';
 import { SubmissionLoader } from './loading/submission-loader.js';
 import { OtherServers } from './other-servers.js';
 import type { Ownership } from './ownership.js';
-import { type OpenResult, ResultCache } from './results.js';
+import { ResultCache } from './results.js';
 import { StoredLogs } from './stored-logs.js';
 import { removeHalfSubmissions } from './submission-store.js';
 
@@ -36,11 +27,7 @@ export interface PlatformOptions {
   readonly ownership: Ownership;
 }
 
-/**
- * Accepts evaluations, gives them to plugins, and stores their events. The store has the whole state, so that a new
- * platform with the same store continues where another one ended. Several platforms may share a store: each evaluation
- * runs on one of them, and all of them can show it.
- */
+/** Accepts evaluations and gives them to plugins. The store has the whole state: several platforms may share it. */
 export class Platform {
   readonly #collections: EvaluationCollections;
   readonly #dispatcher: Dispatcher;
@@ -77,53 +64,34 @@ export class Platform {
   }
 
   /**
-   * Checks an evaluation and accepts it. Submitting the same content again under the same id gives the same evaluation.
-   *
-   * @param id made by the client
-   * @param submission in wire format. Its buffer may be empty afterwards, see {@link SubmissionLoader.load}
-   * @param options the client, its trace, and a signal: a submission that still waits when it aborts is not read
+   * The same content again under the same id gives the same evaluation. `submission`: {@link SubmissionLoader.load}.
    * @throws PlatformError `manifest`, `model` or `usage` for a wrong submission, `unavailable` or `unsupported` without
-   *   a plugin or an agent that fits, `exhausted` if there are too many evaluations, the reason of the aborted signal
+   * a plugin or an agent that fits, `exhausted` if there are too many evaluations, the reason of the aborted signal
    */
   submit(id: string, submission: Uint8Array, options: SubmitOptions = {}): Promise<EvaluationRecord> {
     return this.#acceptance.submit(id, submission, options);
   }
 
-  get(id: string, signal?: AbortSignal): Promise<EvaluationView> {
-    return this.#reader.get(id, signal);
-  }
-
-  openResult(id: string, event: LoggedEvent, waiting?: TakeOptions): Promise<OpenResult> {
-    return this.#results.open(id, event, waiting);
-  }
-
-  list(): Promise<readonly EvaluationRecord[]> {
-    return this.#reader.list();
-  }
-
-  follow(id: string, afterSequence: number, signal: AbortSignal): AsyncGenerator<LoggedEvent> {
-    return this.#reader.follow(id, afterSequence, signal);
-  }
+  readonly get = (id: string, signal?: AbortSignal) => this.#reader.get(id, signal);
+  readonly list = () => this.#reader.list();
+  readonly follow: EvaluationReader['follow'] = (...asked) => this.#reader.follow(...asked);
+  readonly openResult: ResultCache['open'] = (...asked) => this.#results.open(...asked);
+  readonly plugins = () => this.#dispatcher.plugins();
+  readonly working = () => this.#dispatcher.working();
+  readonly attach: Dispatcher['attach'] = (...asked) => this.#dispatcher.attach(...asked);
 
   /** Ends an evaluation, unless it has ended. @throws PlatformError `not_found`, and as {@link OtherServers.cancel} */
   async cancel(id: string): Promise<EvaluationRecord> {
-    if (!this.#jobs.has(id) && !evaluationHasEnded(await this.#recordOf(id))) await this.#others.adopt(id);
+    if (!this.#jobs.has(id) && !evaluationHasEnded(await storedRecord(this.#collections, id)))
+      await this.#others.adopt(id);
     const job = this.#jobs.get(id);
     if (job !== undefined) {
       this.#dispatcher.cancel(job);
       await job.ended;
       return job.record;
     }
-    const record = await this.#recordOf(id);
+    const record = await storedRecord(this.#collections, id);
     return evaluationHasEnded(record) ? record : await this.#others.cancel(id);
-  }
-
-  plugins(): readonly AttachedPlugin[] {
-    return this.#dispatcher.plugins();
-  }
-
-  working(): readonly Working[] {
-    return this.#dispatcher.working();
   }
 
   /** Evaluations of this server that have not ended. */
@@ -131,17 +99,9 @@ export class Platform {
     return this.#jobs.size;
   }
 
-  attach(link: PlatformEnd, receivedBytes?: () => number): Promise<void> {
-    return this.#dispatcher.attach(link, receivedBytes);
-  }
-
   close(): void {
     this.#others.close();
     this.#dispatcher.close();
     this.#jobs.clear();
-  }
-
-  #recordOf(id: string): Promise<EvaluationRecord> {
-    return storedRecord(this.#collections, id);
   }
 }

@@ -34,12 +34,7 @@ export class PluginSession {
     this.#taken--;
   }
 
-  /**
-   * Runs an evaluation on the plugin.
-   *
-   * @param keep receives every event except the last; an error that it throws ends the run
-   * @returns the last event; undefined if the plugin disconnects before it
-   */
+  /** @param keep gets all events but the last; its error ends the run @returns the last; undefined if disconnected */
   async run(run: Run<Uint8Array>, keep: ActiveRun['keep']): Promise<FinalEvent | undefined> {
     if (this.#isLost) return undefined;
     const ended = new Promise<FinalEvent | undefined>((end) => {

@@ -23,10 +23,7 @@ interface Shared {
   readers: number;
 }
 
-/**
- * The results of evaluations, encoded as they are sent. All concurrent readers share one read of the store and one
- * encoding. Results are loaded one at a time, which takes some tens of milliseconds for the largest.
- */
+/** Encoded as they are sent. Readers share one read. Results are loaded one at a time: tens of ms for the largest. */
 export class ResultCache {
   readonly #open = new Map<string, Shared>();
   readonly #kept = new RecentlyUsed<Buffer>(MAX_KEPT_BYTES);

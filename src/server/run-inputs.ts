@@ -35,12 +35,7 @@ function inWords(addresses: readonly string[]): string {
   return [...named, ...(others > 0 ? [`${others} more`] : [])].join(', ');
 }
 
-/**
- * Chooses the agents of an evaluation and reads its submission.
- *
- * @param waitForAgentMs how long the evaluation may wait for an agent
- * @returns undefined if no agent fits yet
- */
+/** @param waitForAgentMs how long the evaluation may wait for an agent @returns undefined if no agent fits yet */
 export async function prepareRunInputs(
   job: EvaluationJob,
   sources: RunSources,
@@ -49,7 +44,9 @@ export async function prepareRunInputs(
   const requirements = (job.requirements ??= await storedRequirements(job, sources));
   let agents: readonly [RegisteredAgent, ...RegisteredAgent[]];
   try {
-    agents = choose(requirements, sources.agents);
+    const unmet: Unmet = (system) => unmetRequirements(requirements, system);
+    // The chosen ones come first. Only the agents know which of them are of one system.
+    agents = sources.agents.chooseAll(unmet, isOneAgent(requirements.agents) ? 1 : requirements.agents.most);
   } catch (error) {
     const waitedMs = performance.now() - job.waitingSinceMs;
     if (!(error instanceof PlatformError) || waitedMs > waitForAgentMs) throw error;
@@ -62,12 +59,6 @@ export async function prepareRunInputs(
   const addresses = endpoints.map(({ address }) => address);
   const working = isOneAgent(requirements.agents) ? addresses.slice(0, 1) : addresses;
   return { submission, agents: endpoints, working, named: inWords(working), framework, frameworkVersion };
-}
-
-/** All agents that fit, the chosen ones first. Only the agents know which of them are of one system. */
-function choose(requirements: Requirements, agents: AgentDirectory): readonly [RegisteredAgent, ...RegisteredAgent[]] {
-  const unmet: Unmet = (system) => unmetRequirements(requirements, system);
-  return agents.chooseAll(unmet, isOneAgent(requirements.agents) ? 1 : requirements.agents.most);
 }
 
 /** The requirements of an evaluation that was submitted to another server, or before a restart. */

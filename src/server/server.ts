@@ -58,11 +58,7 @@ async function startWeb({
   return startWebServer({ ...options, security });
 }
 
-/**
- * Starts the platform: the registry of agents, evaluations, and predictions by its agents.
- *
- * @throws PlatformError as the server's `listen`, and `storage`
- */
+/** @throws PlatformError as the server's `listen`, and `storage` */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const leases = new Leases(options.store, 'evaluation');
   try {
@@ -91,23 +87,20 @@ async function serve(options: ServerOptions, leases: Leases): Promise<RunningSer
     'unavailable',
     'the server is shutting down; the evaluation continues when it is started again',
   );
-  const { http } = options;
-  const web =
-    http &&
-    (await startWeb({ ...http, platform, store, agents: directory, agentSecurity, security }).catch(async (error) => {
-      platform.close();
-      await server.close(reason);
-      forwarding.close();
-      throw error;
-    }));
-
-  const stop = async (): Promise<void> => {
+  const stop = async (web?: WebServer): Promise<void> => {
     await web?.close();
     platform.close();
     await server.close(reason);
     forwarding.close();
     await leases.close();
   };
+  const { http } = options;
+  const web =
+    http &&
+    (await startWeb({ ...http, platform, store, agents: directory, agentSecurity, security }).catch(async (error) => {
+      await stop();
+      throw error;
+    }));
   let stopped: Promise<void> | undefined;
-  return { address, httpAddress: web?.address, platform, close: () => (stopped ??= stop()) };
+  return { address, httpAddress: web?.address, platform, close: () => (stopped ??= stop(web)) };
 }

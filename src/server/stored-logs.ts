@@ -29,9 +29,8 @@ interface Shared {
 }
 
 /**
- * The events of evaluations that do not run here: they have ended, or another server runs them. All concurrent readers
- * share one read of the store. New events of another server are added as they come. The logs of the evaluations that were
- * read last are kept when they have ended: reading a log means reading the result, too.
+ * The events of evaluations that do not run here: they have ended, or another server runs them. Readers share one read;
+ * ended logs that were read last are kept, because reading a log means reading the result, too.
  */
 export class StoredLogs {
   readonly #shared = new Map<string, Shared>();

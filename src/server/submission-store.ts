@@ -8,10 +8,7 @@ const PART_BYTES = 2 ** 20;
 
 type SubmissionCollections = Pick<EvaluationCollections, 'records' | 'parts' | 'arrivals'>;
 
-/**
- * Stores a submission with its record, so that it can run after a restart of the server. A submission without its
- * record does not count: {@link removeHalfSubmissions} removes its parts.
- */
+/** With its record, so that it can run after a restart; {@link removeHalfSubmissions} removes one without a record. */
 export async function putSubmission(
   record: EvaluationRecord,
   submission: Uint8Array,

@@ -26,5 +26,4 @@ function read(source: Uint8Array | BinaryReader): SubmitRequest {
   return { evaluationId, submission: submissions.length <= 1 ? only : Buffer.concat(submissions) };
 }
 
-/** The method with {@link SubmitRequest} as its request. */
 export const submitEvaluationInBytes = { ...EvaluationServiceService.submitEvaluation, requestDeserialize: read };

@@ -19,10 +19,7 @@ export class ResultTeller {
     private readonly client: string,
   ) {}
 
-  /**
-   * @param before the fields of the answer before the event, in wire format @param field the number of the event's
-   * field
-   */
+  /** @param before the answer's fields before the event, in wire format @param field the number of the event's field */
   whole(id: string, logged: LoggedEvent, field: number, before: Uint8Array = new Uint8Array()): LargeAnswer {
     return new LargeAnswer(async (signal) => {
       const { json, close } = await this.#open(id, logged, signal);

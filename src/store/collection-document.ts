@@ -28,9 +28,9 @@ export function readKeys(shape: CollectionShape, document: object): Omit<Checked
   if ('_id' in document && (shape.key.length > 1 || !shape.key.includes('_id'))) {
     return 'only a field that is its whole key may be called _id';
   }
-  const key = textsOf(shape.key, document);
+  const key = readTexts(shape.key, document);
   if (key === undefined) return 'a field of its key is missing';
-  const indexes = shape.indexes.map((fields) => textsOf(fields, document));
+  const indexes = shape.indexes.map((fields) => readTexts(fields, document));
   const problem = [key, ...indexes].map((texts) => texts && problemWithKey(texts)).find((one) => one !== undefined);
   return problem ?? { key, indexes };
 }
@@ -45,7 +45,7 @@ export function isTextOf(stored: string, { text }: CheckedDocument): boolean {
   }
 }
 
-export function textsOf(fields: readonly string[], document: object): readonly string[] | undefined {
+export function readTexts(fields: readonly string[], document: object): readonly string[] | undefined {
   const texts: string[] = [];
   for (const field of fields) {
     const value = ownValue(document as Readonly<Record<string, unknown>>, field);

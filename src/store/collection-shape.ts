@@ -3,7 +3,6 @@ import { PlatformError } from '../base/errors.js';
 import { schemaProblems } from '../base/schema-problems.js';
 import type { CollectionShape } from './collection.js';
 
-/** Names that a store needs for itself. */
 const RESERVED = ['measurements', 'systems', 'collections', 'format'];
 
 const fields = z.array(z.string().min(1).max(64)).min(1).max(8);

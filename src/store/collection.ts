@@ -1,27 +1,18 @@
 import type { z } from 'zod';
 
-/**
- * A kind of document that a store keeps besides measurements. Every backend uses the same definition (for a MongoDB
- * collection, a range of an LMDB table, a map). Fields of the key and the indexes hold texts at the top level of a
- * document. The fields of the key are required.
- */
+/** A kind of document beside measurements. Key fields (required) and index fields hold texts at its top level. */
 export interface CollectionDefinition<Document extends object> extends CollectionShape<keyof Document & string> {
   /** Checked before a document is written, and after it is read. Documents hold only JSON values. */
   readonly schema: z.ZodType<Document>;
-  /**
-   * Documents are useful only if others see them at once, so they are never spooled while the server is unavailable.
-   */
+  /** Of use only if others see it at once: never spooled while the server is unavailable. */
   readonly isMomentary?: true;
 }
 
 export interface CollectionShape<Field extends string = string> {
   /** Lower case with underscores; MongoDB's name of the collection. */
   readonly name: string;
-  /** The fields whose values together are unique. */
   readonly key: readonly Field[];
-  /**
-   * Further lists of fields that documents are found by. A document that lacks one of them is not found by that list.
-   */
+  /** Further lists of fields to find documents by; a document that lacks one of them is not found by that list. */
   readonly indexes: readonly (readonly Field[])[];
   /** Fields whose texts have another type in MongoDB, for other programs that read it. By default they are texts. */
   readonly types?: Readonly<Partial<Record<Field, FieldType>>>;
@@ -31,27 +22,20 @@ export interface CollectionShape<Field extends string = string> {
 export type FieldType = 'date' | 'object_id';
 
 export interface Collection<Document extends object> {
-  /**
-   * Inserts a document, or replaces the one with the same key; idempotent. Refuses a document that breaks the schema,
-   * and one whose key, or whose fields of one index, are longer than {@link MAX_KEY_BYTES} together.
-   */
+  /** Inserts, or replaces the one with the same key; idempotent. Refuses a key or index over {@link MAX_KEY_BYTES}. */
   put(document: Document): Promise<void>;
   /** Puts several documents, in any order, each at most once. Not atomic: after a failure, some may be stored. */
   putMany(documents: readonly Document[]): Promise<void>;
   /**
-   * Puts a document unless there is another one with its key. If several callers, in any processes, insert different
-   * documents with one key at once, exactly one succeeds. Idempotent.
-   *
-   * @returns whether the store has exactly this document now
+   * Puts a document unless another one has its key; idempotent. Of several that insert different documents with one key
+   * at once, in any processes, exactly one succeeds. @returns whether the store has exactly this document now
    */
   insert(document: Document): Promise<boolean>;
   /** @param key values for all fields of the key */
   get(key: Partial<Document>): Promise<Document | undefined>;
   /**
-   * The documents whose fields equal the given ones, in the order of their keys (by their UTF-8 bytes). An empty
-   * `match` finds all documents. `match` names leading fields of the key, or all fields of one index. Concurrent
-   * changes may or may not be included. A stored document that cannot be read any more counts as missing, with a
-   * warning.
+   * In the order of the keys' UTF-8 bytes. `match` names leading fields of the key (none: all documents) or all fields
+   * of one index. Concurrent changes may be missed. A document that cannot be read counts as missing, with a warning.
    */
   find(match: Partial<Document>): AsyncIterable<Document>;
   /** Number of documents, with those that cannot be read any more. */

@@ -58,7 +58,7 @@ export async function* fromJsonLines(chunks: AsyncIterable<Uint8Array>, source: 
         );
         throw wrong(source, number, schemaProblems({ issues }).join('; '));
       }
-      const problem = problemOf(result.data, keys);
+      const problem = findProblem(result.data, keys);
       if (problem !== undefined) throw wrong(source, number, problem);
       yield result.data;
     }
@@ -66,8 +66,7 @@ export async function* fromJsonLines(chunks: AsyncIterable<Uint8Array>, source: 
   if (number === 0) throw wrong(source, 1, 'the file is empty');
 }
 
-/** @param keys of the collections so far, by their names */
-function problemOf(record: TransferRecord, keys: Map<string, string>): string | undefined {
+function findProblem(record: TransferRecord, keys: Map<string, string>): string | undefined {
   if (record.kind === 'measurement') return problemWithTimes(record.measurement);
   const { collection, document } = record;
   const key = JSON.stringify(collection.key);
@@ -97,10 +96,7 @@ function requireFormat(json: unknown, source: string): unknown {
   return version;
 }
 
-/**
- * @param source name of the file in messages @param most bytes of the longest line @throws PlatformError `usage` with
- * source and line
- */
+/** @param most bytes of the longest line @throws PlatformError `usage` with source and line */
 export async function* readLines(
   chunks: AsyncIterable<Uint8Array>,
   source: string,

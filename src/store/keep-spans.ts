@@ -7,9 +7,7 @@ export async function keepSpans(store: ResultStore): Promise<void> {
   await activeTracing()?.keepSpansIn((finished) => spans.putMany(finished));
 }
 
-/**
- * Stores the finished spans, and no further ones. Call it before the store is closed. @throws PlatformError `storage`
- */
+/** Stores the finished spans, and no more. Call it before the store is closed. @throws PlatformError `storage` */
 export async function stopKeepingSpans(): Promise<void> {
   await activeTracing()?.keepSpansIn(undefined);
 }

@@ -14,13 +14,12 @@ export function encodeTexts(texts: readonly string[]): Buffer {
   return Buffer.from(texts.map((text) => escaped(text) + END).join(''));
 }
 
-/** The inverse of {@link encodeTexts}. */
 export function decodeTexts(bytes: Uint8Array): readonly string[] {
   return Buffer.from(bytes).toString().split(END).slice(0, -1).map(unescaped);
 }
 
 /** The upper bound of the bytes of all lists that begin with these texts. */
-export function endOf(prefix: Buffer): Buffer {
+export function computeEnd(prefix: Buffer): Buffer {
   return Buffer.concat([prefix, AFTER_ALL]);
 }
 

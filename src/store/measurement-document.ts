@@ -1,15 +1,11 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { PlatformError } from '../base/errors.js';
-import { schemaProblems } from '../base/schema-problems.js';
+import { oncePer } from '../base/once-per.js';
 import { measurementSchema, type Measurement, upgradedMeasurement } from '../measurement/measurement.js';
 import { systemSchema, type System } from '../measurement/system.js';
 import { readText, type Read } from './stored-text.js';
 
-/**
- * The stored form of a measurement. Thousands of measurements share a system, so the system is a separate document, and
- * the measurement holds its {@link systemId}.
- */
+/** The stored form: thousands of measurements share a system, so that is a document of its own ({@link systemId}). */
 export const measurementDocumentSchema = z.strictObject({
   ...measurementSchema.shape,
   system: z.string().regex(/^[0-9a-f]{64}\.[0-9a-f]{16}$/),
@@ -21,33 +17,21 @@ export const storedDocumentSchema = z.preprocess(upgradedMeasurement, measuremen
 export type MeasurementDocument = z.infer<typeof measurementDocumentSchema>;
 
 /**
- * The fingerprint, then a hash of every field. Two descriptions of one system share a fingerprint and may still differ
- * in fields that no latency depends on (the amount of memory varies between boots). Each measurement keeps its own
- * description.
+ * The fingerprint, then a hash of every field: descriptions of one system may differ in fields that no latency depends
+ * on (memory varies between boots), and each measurement keeps its own.
  */
-export function systemId(system: System): string {
+export const systemId = oncePer((system: System): string => {
   const hash = createHash('sha256').update(JSON.stringify(system)).digest('hex');
   return `${system.fingerprint}.${hash.slice(0, 16)}`;
-}
+});
 
+/** Not checked: measurements come from an agent, a file or a queue, whose readers check them. */
 export function toDocuments(measurement: Measurement): {
   readonly document: MeasurementDocument;
   readonly system: System;
 } {
-  const { system, ...rest } = checkedMeasurement(measurement);
+  const { system, ...rest } = measurement;
   return { document: { ...rest, system: systemId(system) }, system };
-}
-
-export function checkedMeasurement(measurement: Measurement): Measurement {
-  const result = measurementSchema.safeParse(measurement);
-  if (result.success) return result.data;
-  const signature = String(measurement.signature).slice(0, 64);
-  throw new PlatformError(
-    'storage',
-    `The measurement of ${signature} was not stored, because it is not valid: ${schemaProblems(result.error).join('; ')}. ` +
-      'Check that the agent is of the same version as this program.',
-    { cause: result.error },
-  );
 }
 
 export function readMeasurement(text: string, systemOf: (id: string) => Read<System>): Read<Measurement> {

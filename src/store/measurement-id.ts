@@ -3,10 +3,7 @@ import { measurementKey, type Measurement, type MeasurementKey } from '../measur
 
 const SIGNATURE = /^[0-9a-f]{64}$/;
 
-/**
- * The id of a measurement in a backend: 32 digits of a hash over system and setup, then the signature. So the
- * measurements of a plan are adjacent, and ids are short. undefined for a signature that no measurement can have.
- */
+/** A hash over system and setup, then the signature: a plan's measurements are adjacent. undefined: no signature. */
 export function measurementId({ signature, system, setup }: MeasurementKey): string | undefined {
   if (!SIGNATURE.test(signature)) return undefined;
   const hash = createHash('sha256')

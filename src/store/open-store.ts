@@ -14,17 +14,13 @@ const ACCEPTED = 'a path, file:PATH, memory: or mongodb://HOST/DATABASE';
 const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
 
 /**
- * Opens the store that `uri` names. The default is the store that the environment variable MLMODELSCOPE_STORE names, or
- * else the user's own store (see {@link defaultStoreFolder}). No message repeats a URI: it may hold a password.
- *
- * With the access `read`, a named store has to exist. The user's own store counts as empty if it does not exist.
- *
- * Throws a PlatformError: `usage` for a URI that names no store, `not_found` for a store that does not exist,
- * `unavailable` for a server that does not answer, `storage` when the store cannot be opened.
+ * Opens the store that `uri` names, by default that of MLMODELSCOPE_STORE, or else {@link defaultStoreFolder}, which
+ * counts as empty to read if it does not exist. No message repeats a URI: it may hold a password.
+ * @throws PlatformError `usage` for a URI that names no store, `not_found`, `unavailable`, `storage`
  */
 export async function openStore(uri: string | undefined, options: StoreOptions = {}): Promise<ResultStore> {
   const chosen = chosenStore(uri);
-  const scheme = schemeOf(chosen);
+  const scheme = parseScheme(chosen);
   const openEmbedded = options.access === 'read' ? openEmbeddedStoreToRead : openEmbeddedStore;
   if (options.access === 'read' && chosen === defaultStoreFolder() && !existsSync(chosen)) return openMemoryStore();
   switch (scheme) {
@@ -46,13 +42,10 @@ export async function openStore(uri: string | undefined, options: StoreOptions =
   }
 }
 
-/**
- * Sends the results that wait on this machine to the server of the store. @returns their numbers @throws as openStore;
- * `usage` for a store without a server
- */
+/** Sends the results that wait on this machine to the server. @throws as openStore; `usage` for a store without one */
 export async function syncStore(uri: string | undefined, options: StoreOptions = {}): Promise<Transferred> {
   const chosen = chosenStore(uri);
-  if (!(schemeOf(chosen) ?? '').startsWith('mongodb')) {
+  if (!(parseScheme(chosen) ?? '').startsWith('mongodb')) {
     throw new PlatformError(
       'usage',
       'Nothing can wait for a store of this machine: name the store of a server, as in --store mongodb://HOST/DATABASE.',
@@ -65,12 +58,12 @@ export async function syncStore(uri: string | undefined, options: StoreOptions =
 /** For display: without user and password. @throws as openStore for a URI that names no store */
 export async function storeAddress(uri: string | undefined): Promise<string> {
   const chosen = chosenStore(uri);
-  const scheme = schemeOf(chosen);
+  const scheme = parseScheme(chosen);
   if (scheme === undefined) return folderOfPath(chosen);
   if (scheme === 'file') return folderOfFileUri(chosen);
   if (!scheme.startsWith('mongodb')) return `${scheme}:`;
-  const { mongoAddress: mongoPlaceOf } = await import('./mongodb/place.js');
-  return mongoPlaceOf(chosen, {}).text;
+  const { mongoAddress } = await import('./mongodb/place.js');
+  return mongoAddress(chosen, {}).text;
 }
 
 export function defaultStoreFolder(): string {
@@ -85,7 +78,7 @@ function chosenStore(uri: string | undefined): string {
   return uri ?? (process.env['MLMODELSCOPE_STORE'] || defaultStoreFolder());
 }
 
-function schemeOf(uri: string): string | undefined {
+function parseScheme(uri: string): string | undefined {
   return SCHEME.exec(uri)?.[1]?.toLowerCase();
 }
 

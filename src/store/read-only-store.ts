@@ -2,7 +2,6 @@ import { PlatformError } from '../base/errors.js';
 import type { Collection, CollectionDefinition } from './collection.js';
 import type { ResultStore } from './result-store.js';
 
-/** @param place its name in messages */
 export function readOnlyStore(store: ResultStore, place: string, onClosed: () => void): ResultStore {
   const refuse = (): Promise<never> => {
     const problem = `The store ${place} cannot be written to by this user`;

@@ -9,7 +9,6 @@ import type { SystemCounts } from './system-counts.js';
  * promise has stored survives a kill -9 of this process.
  */
 export interface ResultStore {
-  /** Whether the store refuses every change. */
   readonly isReadOnly?: boolean;
   /** Whether the store is made for many machines, so that several servers may use it at once. */
   readonly isShared?: boolean;
@@ -20,10 +19,7 @@ export interface ResultStore {
   /** Inserts a measurement, or replaces the one with the same (signature, system, setup); idempotent. */
   putMeasurement(measurement: Measurement): Promise<void>;
 
-  /**
-   * The stored measurements of the given signatures, by signature. `system` is a fingerprint, `setup` a setup key. A
-   * stored measurement that cannot be read any more counts as missing, with a warning.
-   */
+  /** By signature. `system` is a fingerprint. A measurement that cannot be read counts as missing, with a warning. */
   findMeasurements(
     signatures: readonly string[],
     system: string,
@@ -36,19 +32,12 @@ export interface ResultStore {
   /** Removes the measurements with these keys. Not atomic. @returns the number of removed measurements */
   deleteMeasurements(keys: readonly MeasurementKey[]): Promise<number>;
 
-  /**
-   * Every system whose measurements were ever put, once per fingerprint. A system stays when its measurements are
-   * deleted, because other processes may be about to put more.
-   */
+  /** Once per fingerprint. A system stays without measurements: other processes may be about to put more. */
   listSystems(): Promise<readonly System[]>;
 
   listMeasurements(): AsyncIterable<Measurement>;
 
-  /**
-   * Counts and dates of the measurements of each system that has any, without those that cannot be read.
-   *
-   * @param onSlow called once if all measurements have to be read first, which takes long
-   */
+  /** Of systems with readable measurements. @param onSlow called if all have to be read first, which takes long */
   countSystems(onSlow?: (message: string) => void): Promise<readonly SystemCounts[]>;
 
   listCollections(): Promise<readonly CollectionShape[]>;
@@ -70,7 +59,6 @@ export interface StoreOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The warning sink of a store that was opened without one: standard error, through Node. */
 export function warnThroughNode(message: string): void {
   process.emitWarning(message, 'StoreWarning');
 }

@@ -1,6 +1,6 @@
 import { PlatformError } from '../base/errors.js';
 import type { CollectionShape } from './collection.js';
-import { problemWithKey, textsOf } from './collection-document.js';
+import { problemWithKey, readTexts } from './collection-document.js';
 
 /** The documents that a match selects: by leading fields of the key (none of them selects all), or by an index. */
 export interface Selection {
@@ -11,11 +11,11 @@ export interface Selection {
 }
 
 /** @throws PlatformError `internal` for fields that documents of this kind are not found by */
-export function selectionOf({ name, key, indexes }: CollectionShape, match: object): Selection {
+export function selectBy({ name, key, indexes }: CollectionShape, match: object): Selection {
   const fields = Object.keys(match);
   const leading = key.slice(0, fields.length);
   const index = isSameSet(fields, leading) ? undefined : indexes.findIndex((other) => isSameSet(fields, other));
-  const texts = textsOf(index === undefined ? leading : (indexes[index] ?? []), match);
+  const texts = readTexts(index === undefined ? leading : (indexes[index] ?? []), match);
   if (index === -1 || texts === undefined) {
     throw new PlatformError(
       'internal',
@@ -27,7 +27,7 @@ export function selectionOf({ name, key, indexes }: CollectionShape, match: obje
 
 /** The values of the whole key. @throws PlatformError `internal` if one is missing */
 export function selectOne(shape: CollectionShape, match: object): Selection {
-  const selection = selectionOf(shape, match);
+  const selection = selectBy(shape, match);
   if (selection.index === undefined && selection.texts.length === shape.key.length) return selection;
   throw new PlatformError('internal', `a document of ${shape.name} is read by its whole key: ${shape.key.join(', ')}`);
 }
@@ -36,8 +36,7 @@ function isSameSet(fields: readonly string[], others: readonly string[]): boolea
   return fields.length === others.length && others.every((field) => fields.includes(field));
 }
 
-/** Whether the selection contains a document. */
 export function matches({ key, indexes }: CollectionShape, { index, texts }: Selection, document: object): boolean {
-  const values = textsOf(index === undefined ? key : (indexes[index] ?? []), document);
+  const values = readTexts(index === undefined ? key : (indexes[index] ?? []), document);
   return values !== undefined && texts.every((text, position) => values[position] === text);
 }

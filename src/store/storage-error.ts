@@ -15,10 +15,7 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
   ['EIO', 'the disk failed: copy what can be read to another one'],
 ]);
 
-/**
- * Turns an error of a disk access into the error of a store. `what` completes a sentence: "cannot be opened". A
- * PlatformError, which already has advice, is passed on.
- */
+/** `what` completes a sentence: "cannot be opened". A PlatformError, which already has advice, is passed on. */
 export function storageError(place: string, what: string, thrown: unknown): PlatformError {
   if (thrown instanceof PlatformError) return thrown;
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';

@@ -45,6 +45,6 @@ export async function countMeasurements(measurements: AsyncIterable<Counted>): P
   return [...counts.values()];
 }
 
-export function totalOf(systems: readonly SystemCounts[]): number {
+export function countAll(systems: readonly SystemCounts[]): number {
   return sumOf(systems.map(({ measurements }) => measurements));
 }

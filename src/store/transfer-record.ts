@@ -16,6 +16,6 @@ export const transferRecordSchema = z.discriminatedUnion('kind', [
 
 export type TransferRecord = z.infer<typeof transferRecordSchema>;
 
-export function anyDocumentOf(shape: CollectionShape): CollectionDefinition<Record<string, unknown>> {
+export function defineAnyDocument(shape: CollectionShape): CollectionDefinition<Record<string, unknown>> {
   return { ...shape, schema: anyDocumentSchema };
 }

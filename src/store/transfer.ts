@@ -1,5 +1,5 @@
 import type { ResultStore } from './result-store.js';
-import { anyDocumentOf, type TransferRecord } from './transfer-record.js';
+import { defineAnyDocument, type TransferRecord } from './transfer-record.js';
 
 /** Records that are put at once: enough to share flushes and requests, few enough to hold in memory. */
 const BATCH = 500;
@@ -16,7 +16,7 @@ export interface Transferred {
 export async function* readRecords(store: ResultStore): AsyncIterable<TransferRecord> {
   for await (const measurement of store.listMeasurements()) yield { kind: 'measurement', measurement };
   for (const collection of await store.listCollections()) {
-    for await (const document of store.collection(anyDocumentOf(collection)).find({})) {
+    for await (const document of store.collection(defineAnyDocument(collection)).find({})) {
       yield { kind: 'document', collection, document };
     }
   }
@@ -42,14 +42,14 @@ export async function putRecords(
   };
   for await (const record of records) {
     batch.push(record);
-    characters += sizeOf(record);
+    characters += countCharacters(record);
     if (batch.length >= BATCH || characters >= BATCH_CHARACTERS) await flush();
   }
   if (batch.length > 0) await flush();
   return transferred;
 }
 
-function sizeOf(record: TransferRecord): number {
+function countCharacters(record: TransferRecord): number {
   if (record.kind === 'document') return JSON.stringify(record.document).length;
   const { outcome } = record.measurement;
   return outcome.kind === 'samples' ? JSON.stringify(outcome).length : outcome.message.length;
@@ -57,5 +57,5 @@ function sizeOf(record: TransferRecord): number {
 
 export function putRecord(record: TransferRecord, store: ResultStore): Promise<void> {
   if (record.kind === 'measurement') return store.putMeasurement(record.measurement);
-  return store.collection(anyDocumentOf(record.collection)).put(record.document);
+  return store.collection(defineAnyDocument(record.collection)).put(record.document);
 }

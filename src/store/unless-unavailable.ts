@@ -1,8 +1,6 @@
 import { PlatformError } from '../base/errors.js';
 
-/**
- * Resolves to undefined where the store's server is gone. This machine then continues, and keeps new documents itself.
- */
+/** Undefined where the store's server is gone: this machine then continues, and keeps new documents itself. */
 export async function unlessUnavailable<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;

@@ -26,7 +26,7 @@ function isLeaf(kernel: TracedKernel, all: readonly TracedKernel[]): boolean {
 }
 
 /** @param sources the author's layers by the index of an outermost kernel */
-export function tracedModelOf(
+export function buildTracedModel(
   kernels: readonly TracedKernel[],
   about: Pick<TracedModel, 'model' | 'system' | 'source' | 'traceIds' | 'wholeMs' | 'tracedWholeMs'>,
   sources: ReadonlyMap<string, readonly SourceLayer[]> = new Map(),

@@ -1,7 +1,7 @@
 import { InterceptingCall, type Interceptor, ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js';
 import { activeTracing } from './tracing.js';
 
-// Both check at each call whether tracing is on, because it may be turned on after channels and servers are created.
+// Tracing may be turned on after channels and servers are created, so each call checks.
 
 export const traceClientCall: Interceptor = (options, nextCall) => {
   return activeTracing()?.clientInterceptor(options, nextCall) ?? new InterceptingCall(nextCall(options));

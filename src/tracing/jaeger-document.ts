@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import type { SpanAttributeValue } from './span-document.js';
 
-/*
- * Traces in the format of Jaeger's query service at /api/traces, which the platform's analyses read as well. Source:
- * jaeger, model/json/model.go. Times are whole microseconds there.
- */
+// As Jaeger's query service gives them at /api/traces (jaeger, model/json/model.go). Times are whole microseconds.
 
 const tagSchema = z.strictObject({
   key: z.string(),
@@ -36,9 +33,7 @@ export const jaegerDocumentSchema = z.strictObject({
   ),
 });
 
-export type JaegerTag = z.infer<typeof tagSchema>;
 export type JaegerSpan = z.infer<typeof spanSchema>;
-export type JaegerProcess = z.infer<typeof processSchema>;
 export type JaegerDocument = z.infer<typeof jaegerDocumentSchema>;
 
 type Attributes = Readonly<Record<string, SpanAttributeValue>>;
@@ -54,14 +49,14 @@ export interface JaegerSpanFields {
   readonly processId: string;
 }
 
-function jaegerTag(key: string, value: SpanAttributeValue): JaegerTag {
+function jaegerTag(key: string, value: SpanAttributeValue): z.infer<typeof tagSchema> {
   if (typeof value === 'string') return { key, type: 'string', value };
   if (typeof value === 'boolean') return { key, type: 'bool', value };
   if (typeof value === 'number') return { key, type: Number.isInteger(value) ? 'int64' : 'float64', value };
   return { key, type: 'string', value: JSON.stringify(value) };
 }
 
-function jaegerTags(attributes: Attributes): JaegerTag[] {
+function jaegerTags(attributes: Attributes): z.infer<typeof tagSchema>[] {
   return Object.entries(attributes).map(([key, value]) => jaegerTag(key, value));
 }
 
@@ -80,6 +75,6 @@ export function jaegerSpan(span: JaegerSpanFields): JaegerSpan {
   };
 }
 
-export function jaegerProcess(serviceName: string, attributes: Attributes): JaegerProcess {
+export function jaegerProcess(serviceName: string, attributes: Attributes): z.infer<typeof processSchema> {
   return { serviceName, tags: jaegerTags(attributes) };
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-/** OpenTelemetry's names, in lower case. */
 export const SPAN_KINDS = ['internal', 'server', 'client', 'producer', 'consumer'] as const;
 
 const attributeSchema = z.union([
@@ -10,7 +9,7 @@ const attributeSchema = z.union([
   z.array(z.union([z.string(), z.number(), z.boolean()])),
 ]);
 
-/** A finished span in a store. Times are nanoseconds since 1970, as decimal texts because they are beyond 2^53. */
+/** Times are nanoseconds since 1970, as decimal texts because they are beyond 2^53. */
 export const spanDocumentSchema = z.strictObject({
   trace_id: z.string().regex(/^[0-9a-f]{32}$/),
   span_id: z.string().regex(/^[0-9a-f]{16}$/),
@@ -22,9 +21,8 @@ export const spanDocumentSchema = z.strictObject({
   end_unix_nano: z.string().regex(/^\d{1,20}$/),
   attributes: z.record(z.string(), attributeSchema),
   status: z.enum(['unset', 'ok', 'error']),
-  /** The error's message, if `status` is error. */
   status_message: z.string(),
-  /** The process that made the span: its service.name first of all. */
+  /** Of the process that made the span. */
   resource: z.record(z.string(), attributeSchema),
 });
 
@@ -32,21 +30,18 @@ export type SpanDocument = z.infer<typeof spanDocumentSchema>;
 
 export type SpanAttributeValue = z.infer<typeof attributeSchema>;
 
-/** The spans of all traces, by trace: a store's CollectionDefinition, which is defined above this folder. */
 export const SPANS = {
   name: 'spans',
   schema: spanDocumentSchema,
   key: ['trace_id', 'span_id'],
-  // Roots, so that traces can be listed without reading all of their spans.
+  // Roots are listed without reading all spans.
   indexes: [['parent_span_id']],
 } as const;
 
-/** Milliseconds. */
 export function spanDurationMs({ start_unix_nano, end_unix_nano }: SpanDocument): number {
   return Number(BigInt(end_unix_nano) - BigInt(start_unix_nano)) / 1e6;
 }
 
-/** Compares for sorting, the earliest start first. */
 export function byStart(a: SpanDocument, b: SpanDocument): number {
   const first = BigInt(a.start_unix_nano);
   const second = BigInt(b.start_unix_nano);

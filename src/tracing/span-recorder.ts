@@ -3,14 +3,10 @@ import type { SpanOptions, TimedSpan } from './span.js';
 import { includesLevel, type TraceLevel } from './trace-level.js';
 import { unixNanoNow } from './unix-time.js';
 
-/**
- * Records spans in a process without a tracer, for a process that has one. A worker process only measures: it does not
- * send spans, and it does not time spans that were not requested.
- */
+/** Records spans for another process: a worker only measures, and sends none. */
 export class SpanRecorder {
   #spans: TimedSpan[] = [];
 
-  /** @param level how deep the trace goes */
   constructor(readonly level: TraceLevel) {}
 
   wants(level: TraceLevel): boolean {
@@ -21,7 +17,7 @@ export class SpanRecorder {
     if (this.wants(span.level)) this.#spans.push(span);
   }
 
-  /** Runs the work in a span. Spans that are recorded meanwhile are its children. The span has the work's error. */
+  /** Spans that are recorded meanwhile are children of this one. The span has the work's error. */
   async section<T>(name: string, { level, attributes = {} }: SpanOptions, work: () => Promise<T>): Promise<T> {
     if (!this.wants(level)) return work();
     const siblings = this.#spans;

@@ -24,7 +24,7 @@ export function spanTree(spans: readonly SpanDocument[]): SpanTree {
   return { roots: (children.get('') ?? []).map(nodeOf), orphans: orphans.map(nodeOf) };
 }
 
-/** The most consecutive spans of one name that are shown, unless only one more follows. The rest are summed up. */
+/** The most consecutive spans of one name that are shown, unless only one more follows. */
 const SHOWN_OF_A_NAME = 3;
 
 export interface SpanLine {
@@ -32,7 +32,7 @@ export interface SpanLine {
   readonly depth: number;
 }
 
-/** All spans of a trace, each before the spans that it contains; those without their parents last. */
+/** Each span before the spans that it contains; those without their parents last. */
 export function spanLines({ roots, orphans }: SpanTree): readonly SpanLine[] {
   const linesIn = (nodes: readonly SpanNode[], depth: number): readonly SpanLine[] =>
     nodes.flatMap(({ span, children }) => [{ span, depth }, ...linesIn(children, depth + 1)]);
@@ -47,7 +47,6 @@ const TOLD = ['op_name', 'shape', 'model_name', 'evaluation_trace_level', 'rpc.r
 
 const SHOWN_DIGITS = 12;
 
-/** The bricks that a span measures, if it measures no model. */
 function briefly(attributes: SpanDocument['attributes']): string | undefined {
   const signature = ownValue(attributes, 'signature');
   const signatures = ownValue(attributes, 'signatures');
@@ -56,7 +55,7 @@ function briefly(attributes: SpanDocument['attributes']): string | undefined {
   return signature.slice(0, SHOWN_DIGITS);
 }
 
-function lineOf({ span }: SpanNode, parent: SpanNode | undefined): string {
+function formatLine({ span }: SpanNode, parent: SpanNode | undefined): string {
   const { attributes } = span;
   const told = TOLD.map((name) => ownValue(attributes, name)).filter((value) => value !== undefined);
   const bricks = briefly(attributes);
@@ -72,7 +71,7 @@ function lineOf({ span }: SpanNode, parent: SpanNode | undefined): string {
   return parts.join('  ');
 }
 
-function* linesOf(nodes: readonly SpanNode[], depth: number, parent: SpanNode | undefined): Generator<string> {
+function* formatLines(nodes: readonly SpanNode[], depth: number, parent: SpanNode | undefined): Generator<string> {
   const indent = '  '.repeat(depth);
   for (let i = 0; i < nodes.length;) {
     const name = nodes[i]?.span.name;
@@ -81,8 +80,8 @@ function* linesOf(nodes: readonly SpanNode[], depth: number, parent: SpanNode | 
     const row = nodes.slice(i, end);
     const shown = row.length > SHOWN_OF_A_NAME + 1 ? SHOWN_OF_A_NAME : row.length;
     for (const node of row.slice(0, shown)) {
-      yield `${indent}${lineOf(node, parent)}`;
-      yield* linesOf(node.children, depth + 1, node);
+      yield `${indent}${formatLine(node, parent)}`;
+      yield* formatLines(node.children, depth + 1, node);
     }
     const rest = row.slice(shown);
     const restMs = rest.reduce((sum, { span }) => sum + spanDurationMs(span), 0);
@@ -92,7 +91,7 @@ function* linesOf(nodes: readonly SpanNode[], depth: number, parent: SpanNode | 
 }
 
 export function treeLines({ roots, orphans }: SpanTree): readonly string[] {
-  const lines = [...linesOf(roots, 0, undefined)];
+  const lines = [...formatLines(roots, 0, undefined)];
   if (orphans.length === 0) return lines;
-  return [...lines, `spans whose parent is not in the store:`, ...linesOf(orphans, 1, undefined)];
+  return [...lines, `spans whose parent is not in the store:`, ...formatLines(orphans, 1, undefined)];
 }

@@ -8,7 +8,7 @@ export interface SpanOptions {
   readonly attributes?: SpanAttributes;
 }
 
-/** The ids of a span and its trace, for spans that are recorded under it after it has ended. */
+/** For spans that are recorded under a span after it has ended. */
 export interface SpanPlace {
   readonly traceId: string;
   readonly spanId: string;
@@ -21,7 +21,7 @@ export interface OpenSpan {
   setAttributes(attributes: SpanAttributes): void;
 }
 
-/** A span with its descendants, timed without a tracer: by a worker process, or by a runtime's profile. */
+/** Timed without a tracer: by a worker process, or by a runtime's profile. */
 export interface TimedSpan {
   readonly name: string;
   readonly level: TraceLevel;
@@ -33,5 +33,4 @@ export interface TimedSpan {
   readonly error: string | undefined;
 }
 
-/** Stands for a span that is not made. */
 export const NO_SPAN: OpenSpan = { place: undefined, setAttributes: () => {} };

@@ -21,31 +21,21 @@ export interface TracingOptions {
 }
 
 /**
- * Turns tracing on if the OTEL_* variables ask for it. Otherwise nothing happens, and nothing is loaded.
+ * Loads nothing if the OTEL_* variables do not ask for tracing.
  *
- * @throws PlatformError `usage` if a variable has an unsupported value, `unsupported` if the packages of OpenTelemetry
- *   are not installed
+ * @throws PlatformError `usage` for an unsupported variable, `unsupported` if OpenTelemetry is not installed
  */
 export async function startTracing(options: TracingOptions): Promise<Tracing | undefined> {
   return asksForTraces(options.environment) ? start(options) : undefined;
 }
 
-/**
- * Turns tracing on for a request for a trace. If the OTEL_* variables do not ask for tracing, spans are made and kept,
- * but not exported.
- *
- * @throws PlatformError as {@link startTracing}
- */
+/** Without the OTEL_* variables, spans are kept, but not exported. @throws PlatformError as {@link startTracing} */
 export async function requireTracing(options: TracingOptions): Promise<Tracing> {
   if (asksForTraces(options.environment)) return start(options);
   return start({ ...options, environment: { ...options.environment, OTEL_TRACES_EXPORTER: 'none' } });
 }
 
-/**
- * The same where the optional packages are installed, else undefined.
- *
- * @param onMissing called with the reason where they are not
- */
+/** Undefined where the optional packages are not installed; `onMissing` gets the reason. */
 export async function tracingIfInstalled(
   options: TracingOptions,
   onMissing?: (reason: string) => void,

@@ -1,7 +1,4 @@
-/**
- * How deep a trace goes: each level includes the spans of the levels before it. The names and their order are the
- * platform's (ExecutionOptions.TraceLevel in predictor.proto).
- */
+/** The names and their order are the platform's (ExecutionOptions.TraceLevel in predictor.proto). */
 export const TRACE_LEVELS = [
   'NO_TRACE',
   'APPLICATION_TRACE',
@@ -15,7 +12,6 @@ export const TRACE_LEVELS = [
 
 export type TraceLevel = (typeof TRACE_LEVELS)[number];
 
-/** The levels that have spans here. No process makes spans of the other levels. */
 export const MADE_LEVELS = [
   'NO_TRACE',
   'APPLICATION_TRACE',
@@ -38,14 +34,14 @@ export function levelProblem(level: string): string | undefined {
   return `${level} has no spans: ${reason}; take one of ${MADE_LEVELS.join(', ')}`;
 }
 
-/** The default level: spans between processes, but none inside of a model. */
+/** Spans between processes, but none inside of a model. */
 export const DEFAULT_TRACE_LEVEL: TraceLevel = 'APPLICATION_TRACE';
 
 export function isTraceLevel(text: unknown): text is TraceLevel {
   return (TRACE_LEVELS as readonly unknown[]).includes(text);
 }
 
-/** Whether a trace of the requested level contains spans of another level. */
+/** Each level includes those before it. */
 export function includesLevel(asked: TraceLevel, level: TraceLevel): boolean {
   return TRACE_LEVELS.indexOf(level) <= TRACE_LEVELS.indexOf(asked) && level !== 'NO_TRACE';
 }

@@ -12,8 +12,8 @@ export function isTraceUrlTemplate(text: string): boolean {
   return text.includes(TRACE_ID) && /^https?:\/\/\S+$/i.test(text) && URL.canParse(text);
 }
 
-/** The template in the environment. @throws PlatformError `usage` for an invalid template */
-export function traceUrlTemplateOf(environment: EnvironmentVariables): string | undefined {
+/** @throws PlatformError `usage` for an invalid template */
+export function readTraceUrlTemplate(environment: EnvironmentVariables): string | undefined {
   const text = ownValue(environment, TRACE_URL_VARIABLE);
   if (text === undefined || text === '') return undefined;
   if (isTraceUrlTemplate(text)) return text;

@@ -1,6 +1,5 @@
-// Node counts monotonic time from performance.timeOrigin, which it reads from the wall clock when the process starts.
-// Both together are a wall clock that never steps, so that no span ends before it starts; Date.now() has milliseconds
-// only.
+// performance.timeOrigin with monotonic time is a wall clock that never steps, so that no span ends before it starts.
+// Date.now() has milliseconds only.
 
 /** The zero of process.hrtime, in nanoseconds since 1970. */
 const HRTIME_ORIGIN_UNIX_NANO = nanoseconds(performance.timeOrigin + performance.now()) - process.hrtime.bigint();
@@ -9,10 +8,10 @@ function nanoseconds(ms: number): bigint {
   return BigInt(Math.round(ms * 1000)) * 1000n;
 }
 
-export function unixNanoOf(hrtimeNs: bigint): bigint {
+export function toUnixNano(hrtimeNs: bigint): bigint {
   return HRTIME_ORIGIN_UNIX_NANO + hrtimeNs;
 }
 
 export function unixNanoNow(): bigint {
-  return unixNanoOf(process.hrtime.bigint());
+  return toUnixNano(process.hrtime.bigint());
 }

@@ -36,7 +36,7 @@ function listMarkup(lines: readonly string[], name: string): Markup {
   return markup`<ul class="${name}">${lines.map((line) => markup`<li>${line}</li>`)}</ul>`;
 }
 
-function titleOf(pages: readonly { readonly page: Page }[]): string {
+function buildTitle(pages: readonly { readonly page: Page }[]): string {
   const title = pages.map(({ page }) => page.title).join('; ');
   return title.length > MAX_TITLE_LENGTH ? `${title.slice(0, MAX_TITLE_LENGTH)}…` : title;
 }
@@ -60,7 +60,7 @@ ${warnings.length === 0 ? undefined : listMarkup(warnings, 'warnings')}
 ${page.sections.map((section) => sectionMarkup(section, below, root))}
 ${notes.length === 0 ? undefined : markup`<section><h${below}>Notes</h${below}>${listMarkup(notes, 'notes')}</section>\n`}${provenanceSections(result.document).map((section) => sectionMarkup(section, below, root))}`;
   });
-  return { title: titleOf(pages), body: markup`${bodies}` };
+  return { title: buildTitle(pages), body: markup`${bodies}` };
 }
 
 /** One file of HTML. It loads nothing, and needs no script to show all tables and charts. */

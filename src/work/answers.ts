@@ -5,12 +5,11 @@ import type { ResultStore } from '../store/result-store.js';
 
 const answerSchema = z.strictObject({
   item: z.string(),
-  /** Index of the request in the item, as a text. */
+  /** Index of the request in the item. */
   request: z.string().regex(/^\d+$/),
-  /** Name of the lease of the caller that waits for the measurement. */
+  /** Name of the lease of the waiting caller. */
   wanted_by: z.string(),
   measurement: measurementSchema,
-  /** Whether the measurement is in the store as well. */
   is_stored: z.literal(true).optional(),
 });
 
@@ -24,23 +23,18 @@ const ANSWERS: CollectionDefinition<Answer> = {
   isMomentary: true,
 };
 
-export interface AnswerPlace {
+export interface PlacedAnswer {
   readonly item: string;
   readonly request: number;
   readonly wantedBy: string;
-}
-
-export interface PlacedAnswer {
-  readonly place: AnswerPlace;
   readonly measurement: Measurement;
   /** Whether the measurement is in the store as well. */
   readonly isStored: boolean;
 }
 
 /**
- * Measurements on their way to the callers that wait for them, in the store that agents and callers share. They stay
- * until they are read. The waiting caller decides which of two measurements is kept. Every method throws a
- * PlatformError as the store does.
+ * Measurements on their way to waiting callers, in the store that agents and callers share. The caller decides which of
+ * two measurements is kept. Methods throw as the store does.
  */
 export class Answers {
   readonly #answers: Collection<Answer>;
@@ -49,7 +43,7 @@ export class Answers {
     this.#answers = store.collection(ANSWERS);
   }
 
-  put({ place: { item, request, wantedBy }, measurement, isStored }: PlacedAnswer): Promise<void> {
+  put({ item, request, wantedBy, measurement, isStored }: PlacedAnswer): Promise<void> {
     const answer = { item, request: String(request), wanted_by: wantedBy, measurement };
     return this.#answers.put(isStored ? { ...answer, is_stored: true } : answer);
   }
@@ -63,7 +57,7 @@ export class Answers {
   async for(wantedBy: string): Promise<readonly PlacedAnswer[]> {
     const found: PlacedAnswer[] = [];
     for await (const { item, request, measurement, is_stored: stored } of this.#answers.find({ wanted_by: wantedBy })) {
-      found.push({ place: { item, request: Number(request), wantedBy }, measurement, isStored: stored === true });
+      found.push({ item, request: Number(request), wantedBy, measurement, isStored: stored === true });
     }
     return found;
   }
@@ -72,7 +66,6 @@ export class Answers {
     await this.#answers.delete({ item });
   }
 
-  /** Removes all answers for callers that no longer wait. */
   async forgetOrphans(waits: (wantedBy: string) => Promise<boolean>): Promise<void> {
     const names = new Set<string>();
     for await (const { wanted_by: wantedBy } of this.#answers.find({})) names.add(wantedBy);

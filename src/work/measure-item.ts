@@ -1,6 +1,6 @@
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import type { Measurement } from '../measurement/measurement.js';
-import { knownResults, wantedOf } from '../measuring/known-results.js';
+import { knownResults, buildWanted } from '../measuring/known-results.js';
 import type { ResultStore } from '../store/result-store.js';
 import type { Answers } from './answers.js';
 import type { WorkItem, WorkRequest } from './work-item.js';
@@ -12,18 +12,14 @@ export interface MeasureItemOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * A request that was measured since the item was made is not measured again. @throws PlatformError as the agent and
- * the store do
- */
+/** What was measured since the item was made is not measured again. @throws PlatformError as agent and store do */
 export async function measureItem(id: string, item: WorkItem, options: MeasureItemOptions): Promise<void> {
   const { agent, store, answers, signal } = options;
   const { requests, wantedBy } = item;
 
-  /** Gives a measurement to the caller that waits for it. */
   const answer = async (index: number, measurement: Measurement, isStored: boolean): Promise<void> => {
     if (wantedBy === undefined) return;
-    await answers.put({ place: { item: id, request: index, wantedBy }, measurement, isStored });
+    await answers.put({ item: id, request: index, wantedBy, measurement, isStored });
   };
 
   const keep = async (index: number, measurement: Measurement): Promise<void> => {
@@ -35,7 +31,7 @@ export async function measureItem(id: string, item: WorkItem, options: MeasureIt
 
   const answered = await answers.answered(id);
   const stored = await knownResults(
-    requests.map(({ request }) => wantedOf(request)),
+    requests.map(({ request }) => buildWanted(request)),
     agent.description,
     store,
   );
@@ -62,7 +58,7 @@ export async function measureItem(id: string, item: WorkItem, options: MeasureIt
   }
 }
 
-/** Whether this agent stores a measurement. A waiting caller decides whether it replaces a stored measurement. */
+/** A waiting caller decides whether a measurement replaces a stored one. */
 function isStoredHere(asked: WorkRequest | undefined, { outcome }: Measurement, wantedBy: string | undefined): boolean {
   return asked?.replaces === undefined || (wantedBy === undefined && outcome.kind === 'samples');
 }

@@ -3,19 +3,17 @@ import type { WorkQueue } from './work-queue.js';
 
 export interface QueueOptions {
   readonly onWarning: (message: string) => void;
-  /** The authorities that the broker's certificate comes from; by default those that Node.js trusts. */
+  /** By default the authorities that Node.js trusts. */
   readonly caPem?: Buffer | undefined;
 }
 
 /**
- * Opens the queue that `uri` names, amqp:// or amqps://.
- *
  * @throws PlatformError without the URI's password: `usage` for a URI that names no queue, `unavailable` if no broker
  *   answers, `unauthenticated` if the broker refuses the user
  */
 export async function openQueue(uri: string, options: QueueOptions): Promise<WorkQueue> {
   const place = brokerAddress(uri);
-  // Loaded only here, because few commands use a queue.
+  // Few commands use a queue.
   const { openAmqpQueue } = await import('./amqp/open.js');
   return openAmqpQueue(uri, place, options);
 }

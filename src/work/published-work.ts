@@ -10,21 +10,16 @@ import type { Answers } from './answers.js';
 import { encodeItem, type WorkRequest } from './work-item.js';
 import type { FailedWork, WorkMessage, WorkQueue } from './work-queue.js';
 
-/** Time between two checks for answers. */
 const LOOK_MS = 500;
 
-/** Time between two checks of the number of agents that serve. */
 const STATE_LOOK_MS = 5_000;
 
-/** Items for each agent that wait in the queue or are measured: enough that no agent waits for the next check. */
+/** Items for each agent, waiting or measured: no agent waits for the next check. */
 const ITEMS_EACH = 4;
 
-/**
- * After this long without an answer, work that was given up is listed: its announcement may be lost with a connection.
- */
+/** After this silence, work that was given up is listed: its announcement may be lost with a connection. */
 const SILENT_MS = 60_000;
 
-/** Work without an agent that serves it for this long causes an error. */
 const UNSERVED_MS = 10 * 60_000;
 
 export interface IndexedWork extends WorkRequest {
@@ -34,7 +29,6 @@ export interface IndexedWork extends WorkRequest {
 export interface PublishedWorkOptions {
   readonly queue: WorkQueue;
   readonly system: string;
-  /** What every agent of the class says about itself. */
   readonly facts: SystemFacts;
   readonly answers: Answers;
   /** Name of the lease that the caller holds while it waits. */
@@ -59,18 +53,16 @@ export class PublishedWork {
   constructor(private readonly options: PublishedWorkOptions) {}
 
   /**
-   * Publishes items, a few ahead of the agents that serve, and yields their measurements.
+   * Publishes items, a few ahead of the `serving` agents.
    *
-   * @param serving number of agents that serve the class now
-   * @throws PlatformError `cancelled` after the signal, `unavailable` if no agent has served for ten minutes, and as
-   *   the queue and the store do
+   * @throws PlatformError `cancelled`, `unavailable` if no agent has served for ten minutes, and as queue and store do
    */
   async *measure(
     items: readonly (readonly IndexedWork[])[],
     serving: number,
     { signal, onProgress }: MeasureOptions,
   ): AsyncGenerator<MeasuredRequest> {
-    const { queue, answers, clock } = this.options;
+    const { queue, system, answers, clock } = this.options;
     const left = [...items];
     this.#serving = serving;
     this.#lookedMs = this.#servedMs = this.#answeredMs = clock.now();
@@ -78,7 +70,7 @@ export class PublishedWork {
     try {
       for (;;) {
         throwIfCancelled(signal);
-        for (const item of left.splice(0, this.#room())) await this.#publish(item);
+        for (const item of left.splice(0, this.#room())) await queue.publish(system, this.#messageOf(item));
         const [first] = this.#outstanding.values();
         if (first === undefined) return;
         const [index = 0] = first.missing;
@@ -104,11 +96,6 @@ export class PublishedWork {
     return Math.max(0, ITEMS_EACH * Math.max(1, this.#serving) - this.#outstanding.size);
   }
 
-  async #publish(item: readonly IndexedWork[]): Promise<void> {
-    const message = this.#messageOf(item);
-    await this.options.queue.publish(this.options.system, message);
-  }
-
   #messageOf(item: readonly IndexedWork[]): WorkMessage {
     const { wantedBy } = this.options;
     const id = randomUUID();
@@ -119,10 +106,10 @@ export class PublishedWork {
   /** The answers since the last check, and the requests that have failed for good. */
   async *#arrived(): AsyncGenerator<MeasuredRequest> {
     const { answers, clock, wantedBy } = this.options;
-    for (const { place, measurement, isStored } of await answers.for(wantedBy)) {
-      const outstanding = this.#outstanding.get(place.item);
-      const asked = outstanding?.item[place.request];
-      if (outstanding === undefined || asked === undefined || !outstanding.missing.delete(place.request)) continue;
+    for (const { item, request, measurement, isStored } of await answers.for(wantedBy)) {
+      const outstanding = this.#outstanding.get(item);
+      const asked = outstanding?.item[request];
+      if (outstanding === undefined || asked === undefined || !outstanding.missing.delete(request)) continue;
       this.#answeredMs = clock.now();
       yield { index: asked.index, measurement, ...(isStored ? { isStored } : {}) };
     }
@@ -183,7 +170,6 @@ export class PublishedWork {
     };
   }
 
-  /** @throws PlatformError `unavailable` if no agent has served for too long */
   #checkWhoServes(): void {
     const { system, clock } = this.options;
     // Not awaited, so that checks for answers continue: while the broker is unavailable, this takes long.

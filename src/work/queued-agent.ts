@@ -9,11 +9,11 @@ import type {
   RequestProgress,
 } from '../agent/benchmark-agent.js';
 import { type Clock, monotonicClock } from '../base/clock.js';
-import { knownResults, wantedOf } from '../measuring/known-results.js';
+import { knownResults, buildWanted } from '../measuring/known-results.js';
 import { Leases } from '../store/leases/leases.js';
 import type { ResultStore } from '../store/result-store.js';
 import { Answers } from './answers.js';
-import { classOf } from './class-of.js';
+import { computeClass } from './class-of.js';
 import { PublishedWork } from './published-work.js';
 import type { WorkRequest } from './work-item.js';
 import type { WorkQueue } from './work-queue.js';
@@ -21,25 +21,20 @@ import type { WorkQueue } from './work-queue.js';
 /** A larger brick, which has constants of this size, counts as a model. */
 const MAX_MODEL_BYTES = 4 * 2 ** 20;
 
-/**
- * The most measurements of an item, and the most bytes of their models: an item that is delivered again loses little.
- */
+/** The most measurements of an item, and the most bytes of their models: a repeated item loses little. */
 const MAX_REQUESTS = 64;
 const MAX_BYTES = 4 * 2 ** 20;
 
-/** Whether a queue can carry a request: queues carry bricks, and no models, weights or names. */
+/** Queues carry bricks, and no models, weights or names. */
 function isForQueue({ benchmark, name }: MeasureRequest): boolean {
   return benchmark.weights === undefined && name === undefined && benchmark.model.length <= MAX_MODEL_BYTES;
 }
 
 /**
- * All agents of a class of systems as one agent. Its requests to measure are published, and the agents that serve the
- * class measure them. It yields measurements as they come in, in any order. Work that is given up is published again in
- * halves. A benchmark that is given up alone fails. `agent`, an agent of the class, gets all other requests, whole
- * models, and all requests while no agent serves the class.
- *
- * Its `measure` throws in addition: `unavailable` if no agent serves the class for ten minutes, and as the queue and
- * the store do.
+ * All agents of a class of systems as one agent. Measurements come in any order. Work that is given up is published
+ * again in halves; a benchmark that is given up alone fails. `agent`, one of the class, gets whole models, and all
+ * requests while no agent serves the class. Its `measure` throws `unavailable` if no agent serves for ten minutes, and
+ * as the queue and the store do.
  *
  * @param store the store of the agents that serve
  */
@@ -56,7 +51,7 @@ export function queuedAgent(
     requests: readonly MeasureRequest[],
     options: MeasureOptions = {},
   ): AsyncGenerator<MeasuredRequest> {
-    const system = classOf(agent.description);
+    const system = computeClass(agent.description);
     const { serving } = await queue.state(system);
     const all = requests.map((request, index) => ({ request, index }));
     const isPublished = ({ request }: Numbered): boolean => serving > 0 && isForQueue(request);
@@ -85,9 +80,8 @@ export function queuedAgent(
     yield* measureDirectly(direct, options);
   }
 
-  /** The requests, each with the time of the stored measurement that it replaces. */
   async function replacedBy(published: readonly Numbered[]): Promise<readonly (WorkRequest & Numbered)[]> {
-    const wanted = published.map(({ request }) => wantedOf(request));
+    const wanted = published.map(({ request }) => buildWanted(request));
     const stored = await knownResults(wanted, agent.description, store);
     return published.map(({ request, index }) => {
       return { request, index, replaces: stored.get(request)?.measuredAt };

@@ -6,17 +6,15 @@ import { Leases } from '../store/leases/leases.js';
 import type { ResultStore } from '../store/result-store.js';
 import { activeTracing, traced } from '../tracing/tracing.js';
 import { Answers } from './answers.js';
-import { classOf } from './class-of.js';
+import { computeClass } from './class-of.js';
 import { measureItem } from './measure-item.js';
-import { ItemLock } from './item-lock.js';
+import { withItemLock } from './item-lock.js';
 import { itemIn, type WorkItem } from './work-item.js';
 import type { Handled, WorkMessage, WorkQueue } from './work-queue.js';
 
-/** Pauses between attempts to reach an agent that does not answer. */
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 
-/** Time between two checks whether a caller still waits for the work. */
 const LOOK_MS = 3_000;
 
 export interface ServeWorkOptions {
@@ -27,9 +25,8 @@ export interface ServeWorkOptions {
 }
 
 /**
- * Takes work for an agent's class of systems and measures it with this agent, one item at a time. An item is done when
- * its measurements are in the store. Work that fails, whatever its message holds, is given up with the reason. While
- * the agent does not answer, or its machine or the store fails, no work is taken.
+ * Takes work for an agent's class of systems and measures it with this agent, one item at a time. Work that fails is
+ * given up with the reason. While the agent does not answer, or its machine or the store fails, no work is taken.
  *
  * @param store the store that the callers use as well
  * @throws PlatformError as the queue does; `unavailable` if the store's server is gone for good
@@ -44,7 +41,7 @@ export async function serveWork(
   try {
     await keepGoing(
       async (answers) => {
-        const system = classOf(agent.description);
+        const system = computeClass(agent.description);
         const server = new WorkServer({ agent, store, leases, signal, clock, onDone: answers });
         const serving = await queue.serve(system, (message) => server.handle(message));
         try {
@@ -77,32 +74,27 @@ interface WorkServerOptions {
   readonly leases: Leases;
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** Called after each item that was measured. */
   readonly onDone: () => void;
 }
 
-/** Errors of the machine or the store, which say nothing about the work: another agent may do it. */
+/** Errors of the machine or the store: another agent may do the work. */
 const OF_THE_MACHINE: ReadonlySet<ErrorCode> = new Set(['exhausted', 'storage']);
 
-/** Errors that may pass. */
 const PASSING: ReadonlySet<ErrorCode> = new Set([...OF_THE_MACHINE, 'unavailable']);
 
-/** Errors that end the agent: it cannot do any work. All others are the work's own, whatever a message holds. */
+/** Errors that end the agent. All others are the work's own, whatever a message holds. */
 const ENDING: ReadonlySet<ErrorCode> = new Set(['unauthenticated', 'forbidden']);
 
-/** Handles the messages of one class with one agent, until an error ends it. */
 class WorkServer {
   readonly #answers: Answers;
-  readonly #lock: ItemLock;
   #end: () => void = () => {};
   #fail: (reason: unknown) => void = () => {};
   /** Resolves when the signal aborts. Rejects with an error after which no more work should be taken. */
   readonly ended: Promise<void>;
 
   constructor(private readonly options: WorkServerOptions) {
-    const { store, leases, signal, clock } = options;
+    const { store, signal } = options;
     this.#answers = new Answers(store);
-    this.#lock = new ItemLock(leases, clock);
     this.ended = new Promise<void>((resolve, reject) => {
       this.#end = resolve;
       this.#fail = reject;
@@ -113,7 +105,6 @@ class WorkServer {
     this.ended.catch(() => undefined);
   }
 
-  /** Removes the listener of the signal: there is a new WorkServer each time that the agent answers again. */
   close(): void {
     this.options.signal.removeEventListener('abort', this.#end);
   }
@@ -140,7 +131,7 @@ class WorkServer {
     const both = AbortSignal.any([signal, unwanted.signal]);
     try {
       if (!(await this.#isWanted(item))) return { kind: 'done' };
-      await this.#lock.run(id, both, () =>
+      await withItemLock(id, { leases: this.options.leases, clock: this.options.clock, signal: both }, () =>
         measureItem(id, item, { agent, store, answers: this.#answers, signal: both }),
       );
       this.options.onDone();

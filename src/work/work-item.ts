@@ -14,33 +14,26 @@ import {
 import { check } from '../rpc/check-message.js';
 import type { ContextHeaders } from '../tracing/tracing.js';
 
-/** The version of the message format, and that of messages with options that agents of version 1 would ignore. */
+/** Agents of version 1 would ignore some options. */
 const VERSION = 1;
 const VERSION_WITH_SETTINGS = 2;
 
-/** The most requests of an accepted item: far more than any item has. */
 const MAX_REQUESTS = 10_000;
 
-/** A measurement to take for a caller that waits for it. */
 export interface WorkRequest {
   readonly request: MeasureRequest;
   /** `measuredAt` of the stored measurement that is replaced; undefined if there was none. */
   readonly replaces: string | undefined;
 }
 
-/** Measurements that one agent takes together. */
 export interface WorkItem {
   readonly requests: readonly WorkRequest[];
-  /** Name of the lease of the caller that waits for them. If undefined, they are taken in any case. */
+  /** Name of the lease of the waiting caller. If undefined, all are measured. */
   readonly wantedBy: string | undefined;
   readonly traceContext: ContextHeaders;
 }
 
-/**
- * An item as the body of a message. The name of a request's model is left out.
- *
- * @throws PlatformError `usage` for a benchmark with weights of its own, which never leave their machine
- */
+/** Leaves out the names of models. @throws PlatformError `usage` for weights, which never leave their machine */
 export function encodeItem({ requests, wantedBy = '', traceContext }: WorkItem): Uint8Array {
   const messages = requests.map(({ request, replaces = '' }) => {
     const { benchmark, context, modelBytes = 0, roughMs = 0 } = request;
@@ -77,7 +70,7 @@ export function itemIn(body: Uint8Array): WorkItem {
     );
   }
   return {
-    requests: requests.map((request, index) => requestOf(request, `requests[${index}]`)),
+    requests: requests.map((request, index) => readRequest(request, `requests[${index}]`)),
     wantedBy: wantedBy === '' ? undefined : wantedBy,
     traceContext,
   };
@@ -91,7 +84,7 @@ function decoded(body: Uint8Array): wire.WorkItem {
   }
 }
 
-function requestOf(message: wire.WorkRequest, place: string): WorkRequest {
+function readRequest(message: wire.WorkRequest, place: string): WorkRequest {
   try {
     const { footprintBytes, modelBytes, roughMs, replaces, protocol } = message;
     if (protocol?.memoryLimitBytes === 0n) throw new PlatformError('usage', 'protocol: no limit on memory');

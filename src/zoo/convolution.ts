@@ -27,7 +27,7 @@ function pair(size: Size): readonly [number, number] {
   return typeof size === 'number' ? [size, size] : size;
 }
 
-function padsOf(padding: Padding): readonly [number, number, number, number] {
+function toPads(padding: Padding): readonly [number, number, number, number] {
   if (typeof padding === 'object' && 'before' in padding) {
     const { before, after } = padding;
     return [before, before, after, after];
@@ -43,7 +43,7 @@ function slide(
   if (x.dims.length !== 4) throw misshapen(x, 'no height and width');
   const kernels = pair(kernel);
   const strides = pair(stride);
-  const pads = padsOf(padding);
+  const pads = toPads(padding);
   const round = ceil ? Math.ceil : Math.floor;
   const size = (axis: 0 | 1): number => {
     const padded = fixed(x, axis + 2) + pads[axis] + (pads[axis + 2] ?? 0);

@@ -56,14 +56,14 @@ export function zooEntry(name: string): ZooEntry {
 }
 
 /** FNV-1a, 32 bits. */
-function seedOf(name: string): number {
+function hashName(name: string): number {
   return [...name].reduce((hash, letter) => Math.imul(hash ^ letter.charCodeAt(0), 0x01000193) >>> 0, 0x811c9dc5);
 }
 
 /** The same name always gives the same model. @throws PlatformError as {@link zooEntry} */
 export function buildZooModel(name: string): Model {
   const entry = zooEntry(name);
-  const builder = new GraphBuilder(name, seedOf(name));
+  const builder = new GraphBuilder(name, hashName(name));
   entry.define(builder);
   return builder.finish(`zoo:${name}`);
 }

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { failureOf, failureOfDeath } from '../../src/agent/failure.js';
+import { classifyFailure, classifyDeath } from '../../src/agent/failure.js';
 
 describe('failures', () => {
   test('an error while the runtime opens a model makes the model unsupported', () => {
-    assert.equal(failureOf(new Error('No Op registered for Foo'), 'open').reason, 'unsupported');
+    assert.equal(classifyFailure(new Error('No Op registered for Foo'), 'open').reason, 'unsupported');
   });
 
   test('an error while the runtime runs a model is a failed run', () => {
-    assert.equal(failureOf(new Error('Non-zero status code returned'), 'run').reason, 'run_failed');
+    assert.equal(classifyFailure(new Error('Non-zero status code returned'), 'run').reason, 'run_failed');
   });
 
   // The messages of ONNX Runtime's arena, C++ and V8.
@@ -19,28 +19,28 @@ describe('failures', () => {
   ];
   for (const message of outOfMemory) {
     test(`"${message.slice(-40)}" means out of memory`, () => {
-      assert.equal(failureOf(new Error(message), 'run').reason, 'out_of_memory');
+      assert.equal(classifyFailure(new Error(message), 'run').reason, 'out_of_memory');
     });
   }
 
   test('a message is one line of limited length', () => {
-    const { message } = failureOf(new Error(`line one\n  line two ${'x'.repeat(5000)}`), 'run');
+    const { message } = classifyFailure(new Error(`line one\n  line two ${'x'.repeat(5000)}`), 'run');
     assert.match(message, /^line one line two x{500,600}…$/);
   });
 
   test('a process that aborts for lack of memory ran out of memory', () => {
     const words = "terminate called after throwing an instance of 'std::bad_alloc'";
-    assert.equal(failureOfDeath(null, 'SIGABRT', words).reason, 'out_of_memory');
+    assert.equal(classifyDeath(null, 'SIGABRT', words).reason, 'out_of_memory');
   });
 
   test('a killed process is a crash, and the message suggests lack of memory', () => {
-    const failure = failureOfDeath(null, 'SIGKILL', '');
+    const failure = classifyDeath(null, 'SIGKILL', '');
     assert.equal(failure.reason, 'crashed');
     assert.match(failure.message, /ran out of memory/);
   });
 
   test('a crash states how the process ended and its last output', () => {
-    const failure = failureOfDeath(null, 'SIGSEGV', 'something bad');
+    const failure = classifyDeath(null, 'SIGSEGV', 'something bad');
     assert.deepEqual(failure, {
       reason: 'crashed',
       message: 'the worker process ended by signal SIGSEGV: something bad',

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { WorkItem } from '../../src/generated/mlmodelscope/work/v1/work.js';
 import { toWireRunOptions } from '../../src/agent/wire/benchmark-wire.js';
-import { runOptionsOf } from '../../src/measurement/system.js';
+import { buildRunOptions } from '../../src/measurement/system.js';
 import { openStore } from '../../src/store/open-store.js';
-import { classOf } from '../../src/work/class-of.js';
+import { computeClass } from '../../src/work/class-of.js';
 import { needsRabbitMq, startRabbitMq } from '../work/amqp/rabbitmq-process.js';
 import { until } from '../support/until.js';
 import { workplace } from './support/command.js';
@@ -21,7 +21,7 @@ async function systemHere(folder: string): Promise<string> {
   const collections = await store.listCollections();
   await store.close();
   assert.ok(collections.some(({ name }) => name === 'work_answers'));
-  return classOf(system ?? assert.fail('the store knows no system'));
+  return computeClass(system ?? assert.fail('the store knows no system'));
 }
 
 describe('a platform with a queue', { ...deadline, ...needsRabbitMq }, () => {
@@ -81,7 +81,7 @@ describe('a platform with a queue', { ...deadline, ...needsRabbitMq }, () => {
       timeLimit: time,
       memoryLimitBytes: 2n ** 30n,
     };
-    const runOptions = toWireRunOptions(runOptionsOf(1));
+    const runOptions = toWireRunOptions(buildRunOptions(1));
     const rest = { runOptions, footprintBytes: 2n ** 20n, modelBytes: 0n, roughMs: 0, replaces: '' };
     const requests = [{ ...request, ...rest, protocol: { ...protocol, occasion: 1 } }];
     const poison = WorkItem.encode({ version: 1, requests, wantedBy: '', traceContext: {} }).finish();

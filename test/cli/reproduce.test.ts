@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { load } from 'js-yaml';
 import { OUTPUT_VERDICTS, PERFORMANCE_VERDICTS } from '../../src/reference-log/verdicts.js';
-import { checksumOf, type Log, logSchema, SECTIONS } from '../../src/reference-log/log-schema.js';
+import { computeChecksum, type Log, logSchema, SECTIONS } from '../../src/reference-log/log-schema.js';
 import { reproductionSchema } from '../../src/reference-log/reproduction-schema.js';
 import { deadline, type Workplace } from './support/command.js';
 import { convModel } from './support/conv-model.js';
@@ -50,7 +50,7 @@ async function refusalOf(place: Workplace): Promise<string> {
 async function forge(place: Workplace, edit: (log: Log) => void): Promise<void> {
   const log = await logIn(place);
   edit(log);
-  for (const section of SECTIONS) log.checksums[section] = checksumOf(log[section]);
+  for (const section of SECTIONS) log.checksums[section] = computeChecksum(log[section]);
   await place.write('log.yml', JSON.stringify(log));
 }
 

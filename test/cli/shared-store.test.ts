@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { countDocuments } from '../../src/store/count-documents.js';
 import { openEmbeddedStore } from '../../src/store/embedded/open.js';
+import { defineAnyDocument } from '../../src/store/transfer-record.js';
 import { note, NOTES } from '../store/collection-contract.js';
 import { until } from '../support/until.js';
 import { deadline, type Ending, type Running, workplace, type Workplace } from './support/command.js';
@@ -22,7 +22,7 @@ async function untilLeased({ store }: Workplace): Promise<void> {
   const opened = await openEmbeddedStore(store, {});
   const isLeased = async (): Promise<boolean> => {
     const shape = (await opened.listCollections()).find(({ name }) => name === 'leases');
-    return shape !== undefined && (await countDocuments(opened, shape)) > 0;
+    return shape !== undefined && (await opened.collection(defineAnyDocument(shape)).count()) > 0;
   };
   try {
     await until(isLeased);

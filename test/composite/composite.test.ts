@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Composite, buildComposite } from '../../src/composite/composite.js';
+import { isProducible } from '../../src/composite/producers.js';
 import type { Benchmark } from '../../src/measurement/benchmark.js';
+import { ELEMENT_TYPES, type ElementType } from '../../src/onnx/model/element-type.js';
 import { parseModel } from '../../src/onnx/read/read-model.js';
 import { encodeModelToBytes } from '../../src/onnx/write/write-model.js';
 import { makeFeeds, materialize } from '../../src/predictor/materialize.js';
@@ -134,6 +136,20 @@ describe('a composite', { timeout: 60_000 }, () => {
     assert.deepEqual(['Tanh', 'Softmax', 'Exp', 'Sigmoid'].map(inputOf), ['b0_y', 'b1_x', 'b1_x', 'b1_x']);
   });
 
+  test('makes inputs whose values the user gives, or that came from a run', () => {
+    const tanh = unary('Tanh');
+    const given = { ...tanh, inputs: tanh.inputs.map((input) => ({ ...input, isGiven: true })) };
+    const { nodes } = parseModel(buildComposite([unary('Relu'), given], 0).benchmark.model, 'composite').graph;
+    assert.deepEqual(nodes.find(({ name }) => name === 'b1.0')?.inputs, ['b1_x']);
+  });
+
+  test('goes on for many bricks, each of which reads the output of the one before', () => {
+    const { benchmark } = buildComposite(Array.from({ length: 6 }, () => unary('Relu')), 0); // prettier-ignore
+    const { nodes } = parseModel(benchmark.model, 'composite').graph;
+    const inputs = nodes.filter(({ name }) => /^b[1-5]\.0$/.test(name)).flatMap((one) => one.inputs);
+    assert.deepEqual(inputs, ['b0_y', 'b1_y', 'b2_y', 'b3_y', 'b4_y']);
+  });
+
   test('has idle nodes with 1 and with 4 inputs, one right after another, after another node without work', () => {
     const composite = buildComposite([unary('Relu'), unary('Tanh')], 0);
     const { nodes } = parseModel(composite.benchmark.model, 'composite').graph;
@@ -158,6 +174,18 @@ describe('a composite', { timeout: 60_000 }, () => {
     const { graph: composed } = parseModel(composite.benchmark.model, 'composite');
     const ids = composed.nodes.find(({ name }) => name === nodeOf(composite, 1))?.inputs[1];
     assert.equal(composed.nodes.find(({ outputs }) => outputs.includes(ids ?? ''))?.opType, 'Cast');
+  });
+
+  test('has a node that writes each large input of a type that numbers can be cast to', () => {
+    const fill = { low: 0, high: 1, seed: 1 };
+    const input = (elementType: ElementType, dims = [32, 32]) =>
+      isProducible({ name: 'x', role: 'activation', elementType, dims, fill });
+    const types = Object.keys(ELEMENT_TYPES) as ElementType[];
+    assert.deepEqual(
+      types.filter((elementType) => input(elementType)).toSorted(),
+      'bfloat16 bool float16 float32 float64 int16 int32 int64 int8 uint16 uint32 uint64 uint8'.split(' '),
+    );
+    assert.equal(input('float32', [1023]), false);
   });
 
   test('gives weights of the same shape different values, so that none is read instead of another', () => {

@@ -13,17 +13,18 @@ interface Wish {
   readonly footprintMib?: number;
   readonly modelBytes?: number;
   readonly weightMib?: number;
+  readonly inputMib?: number;
   readonly roughMs?: number;
   readonly opType?: string;
   readonly opset?: number;
 }
 
 /** A brick; by default cold, with a footprint of 1.5 times the cache. */
-function brick({ footprintMib = 48, modelBytes = 0, weightMib = 0, roughMs = 0, ...operator }: Wish): BrickInContext {
-  const { opType = 'Mul', opset = 17 } = operator;
-  const elements = Math.max(1, (weightMib * MIB) / 4);
+function brick({ footprintMib = 48, modelBytes = 0, weightMib = 0, roughMs = 0, ...rest }: Wish): BrickInContext {
+  const { opType = 'Mul', opset = 17, inputMib = 0 } = rest;
+  const [elements, given] = [weightMib, inputMib].map((mib) => Math.max(1, (mib * MIB) / 4));
   const benchmark = benchmarkOf({
-    inputs: { x: { dims: [1] }, w: { dims: [elements], role: 'weight' } },
+    inputs: { x: { dims: [given ?? 1] }, w: { dims: [elements ?? 1], role: 'weight' } },
     nodes: [{ opType, inputs: ['x', 'w'], outputs: ['y'] }],
     outputs: ['y'],
   });
@@ -52,6 +53,13 @@ describe('bricks that go into one graph', () => {
       [0, 1],
       [2, 3],
     ]);
+  });
+
+  test('have the largest values in memory twice, and not those of all', () => {
+    const bricks = Array.from({ length: 3 }, () => brick({ inputMib: 100 }));
+    // 256 MiB for the runtime, and twice the input and the output of 100 MiB each.
+    assert.deepEqual(groupsOf(bricks, { memoryLimitBytes: 700 * MIB }), [[0, 1, 2]]);
+    assert.deepEqual(groupsOf(bricks, { memoryLimitBytes: 600 * MIB }), [[0], [1], [2]]);
   });
 
   test('may be a single brick above the limit: the measuring process refuses it', () => {

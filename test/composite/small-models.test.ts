@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { buildComposite } from '../../src/composite/composite.js';
 import type { Benchmark } from '../../src/measurement/benchmark.js';
 import { weightlessBenchmark } from '../../src/measurement/weightless.js';
-import { byteLengthOf, elementCount } from '../../src/onnx/model/element-type.js';
+import { computeByteLength, elementCount } from '../../src/onnx/model/element-type.js';
 import { parseModel } from '../../src/onnx/read/read-model.js';
 import { floats, graph, graphAttribute, int, model, node, value } from '../onnx/protos.js';
 
@@ -34,7 +34,7 @@ const SMALL: Readonly<Record<string, Uint8Array>> = {
 
 function weightBytes({ inputs }: Benchmark): number {
   const weights = inputs.filter(({ role }) => role === 'weight');
-  return weights.reduce((sum, { elementType, dims }) => sum + byteLengthOf(elementType, elementCount(dims)), 0);
+  return weights.reduce((sum, { elementType, dims }) => sum + computeByteLength(elementType, elementCount(dims)), 0);
 }
 
 // With weights of its own in each copy, a model of 2 MB, which stays in the caches, takes 100 MB, and its estimate is

@@ -30,6 +30,7 @@ describe('a trace that cannot be true is refused with its place', () => {
       /dur: expected/,
     ],
     ['an event that is a number', chrome('7'), /expected an event/],
+    ['a span that is a number', '{"data":[{"traceID":"1","spans":[7],"processes":{}}]}', /expected a span, found "7"/],
     ['a span of negative duration', span('"duration":-1'), /byte \d+: a duration of -0.001 ms/],
     ['a span of infinite duration', span('"duration":1e999'), /a duration of Infinity ms/],
     ['a span without a duration', span('"tags":[]'), /duration: expected a number/],

@@ -41,6 +41,31 @@ describe('a layer table', () => {
     assert.equal(model.layers[0]?.name, 'two\nlines');
   });
 
+  test('may begin with a byte order mark, as spreadsheets write it', async () => {
+    for (const text of [CSV, LINES]) {
+      const [model] = await readText(text);
+      const [marked] = await readText(`\ufeff${text}`);
+      assert.deepEqual(marked?.layers, model?.layers);
+    }
+  });
+
+  test('may have its layers in any order', async () => {
+    const row = (index: number) => `{"model":"net","index":${index},"op":"Relu","duration_us":10}\n`;
+    const [model] = await readText(row(10) + row(2));
+    assert.deepEqual(
+      model?.layers.map(({ index }) => index),
+      ['2', '10'],
+    );
+  });
+
+  test('says whether layers were traced during a run of the whole model', async () => {
+    const [model] = await readText(
+      'model,index,op,duration_us,layers_traced\nnet,0,Relu,10,\nnet,,,140,false\nnet,,,150,true\n',
+    );
+    assert.deepEqual([model?.wholeMs, model?.tracedWholeMs], [[0.14], [0.15]]);
+    await assert.rejects(readText('model,index,op,duration_us,layers_traced\nnet,,,140,no\n'), /layers_traced/);
+  });
+
   test('a repeated row of a layer is another run of the layer', async () => {
     const row = '{"model":"net","index":0,"op":"Relu","duration_us":';
     const [model] = await readText(`${row}10}\n${row}12}\n`);

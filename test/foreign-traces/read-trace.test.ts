@@ -103,6 +103,11 @@ describe("layers of the platform's agents", () => {
     assert.equal((await layerOf('conv2d_12', { op_name: 'Convolution' }))?.operator, 'Convolution');
   });
 
+  test('may have a level that the platform does not know', async () => {
+    assert.equal((await layerOf('conv', { trace_level: 'MODULE' }))?.operator, 'conv');
+    assert.equal(await layerOf('conv', { trace_level: 'system_library_trace' }), undefined);
+  });
+
   test('of measured bricks do not count as runs of a model', async () => {
     const tags = [{ key: 'evaluation_trace_level', type: 'string', value: 'MODEL_TRACE' }];
     const run = { traceID: 'a', operationName: 'c_predict', startTime: 1, processID: 'p' };
@@ -138,5 +143,38 @@ describe("layers of the platform's agents", () => {
       ],
     );
     assert.equal((await layerOf('conv', { input_shape: 'None' }))?.inputs, undefined);
+  });
+});
+
+describe('a trace of PyTorch', () => {
+  const call = (name: string, ts: number, dur: number) => ({ ph: 'X', cat: 'cpu_op', name, pid: 1, tid: 1, ts, dur });
+  const range = (ts: number, dur: number) => ({ ...call('run', ts, dur), cat: 'user_annotation' });
+  const read = async (events: readonly object[]) =>
+    (await readText(JSON.stringify({ traceEvents: events }), { model: 'tiny' }))[0];
+
+  test('has a run for each outermost range, and no layers beside them', async () => {
+    const model = await read([
+      range(0, 100),
+      range(10, 20),
+      call('aten::relu', 12, 5),
+      call('aten::relu', 40, 7),
+      call('aten::copy_', 150, 9),
+      range(200, 90),
+      call('aten::relu', 210, 6),
+      call('aten::relu', 240, 8),
+    ]);
+    assert.deepEqual(model?.tracedWholeMs, [0.1, 0.09]);
+    assert.deepEqual(
+      model.layers.map(({ operator, samplesMs }) => [operator, samplesMs]),
+      [
+        ['aten::relu', [0.005, 0.006]],
+        ['aten::relu', [0.007, 0.008]],
+      ],
+    );
+  });
+
+  test('may begin after an event began', async () => {
+    const model = await read([{ ...call('aten::add', 1, 0), ph: 'E' }, range(2, 20), call('aten::relu', 5, 3)]);
+    assert.deepEqual(operatorsOf(model?.layers ?? []), ['aten::relu']);
   });
 });

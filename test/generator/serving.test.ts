@@ -6,7 +6,7 @@ import { coresIn } from '../../src/base/core-affinity.js';
 import { type LoadGenerator, startGenerator } from '../../src/generator/start.js';
 import { poissonArrivals } from '../../src/load/schedule.js';
 import { summaryOf } from '../../src/load/summary.js';
-import { runOptionsOf } from '../../src/measurement/system.js';
+import { buildRunOptions } from '../../src/measurement/system.js';
 import { agentForSuite } from '../agent/support/running-agent.js';
 import { measuringProcessesOf, needsLinux } from '../agent/support/processes.js';
 import { relu } from '../agent/support/tiny-benchmarks.js';
@@ -29,7 +29,7 @@ describe('a generator with an agent', () => {
     const request = {
       name: 'tiny',
       models: new Map(sizes.map((samples) => [samples, matmul(samples)])),
-      runOptions: runOptionsOf(1, client.description),
+      runOptions: buildRunOptions(1, client.description),
       batching: { limit, waitMs },
       warmupRuns: 1,
       limits: { timeLimitMs: 60_000, memoryLimitBytes: 2 ** 30 },
@@ -150,7 +150,7 @@ describe('a generator with an agent', () => {
     const request = {
       name: 'broken',
       models: new Map([[1, broken]]),
-      runOptions: runOptionsOf(1, client.description),
+      runOptions: buildRunOptions(1, client.description),
       batching: { limit: 1, waitMs: 0 },
       warmupRuns: 1,
       limits: { timeLimitMs: 60_000, memoryLimitBytes: 2 ** 30 },

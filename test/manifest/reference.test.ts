@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { besideManifest, isManifestPath, isUrl, parseModelReference, zooNameOf } from '../../src/manifest/reference.js';
+import {
+  besideManifest,
+  isManifestPath,
+  isUrl,
+  parseModelReference,
+  parseZooName,
+} from '../../src/manifest/reference.js';
 
 describe('a reference to a model', () => {
   test('is a manifest, an ONNX file or an architecture of the zoo', () => {
@@ -23,9 +29,9 @@ describe('a reference to a model', () => {
   });
 
   test('of the zoo has a name of 100 characters at most', () => {
-    assert.equal(zooNameOf(`zoo:${'a'.repeat(100)}`), 'a'.repeat(100));
-    assert.equal(zooNameOf(`zoo:${'a'.repeat(101)}`), undefined);
-    assert.equal(zooNameOf('azoo:a'), undefined);
+    assert.equal(parseZooName(`zoo:${'a'.repeat(100)}`), 'a'.repeat(100));
+    assert.equal(parseZooName(`zoo:${'a'.repeat(101)}`), undefined);
+    assert.equal(parseZooName('azoo:a'), undefined);
   });
 });
 

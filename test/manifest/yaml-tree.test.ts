@@ -4,7 +4,7 @@ import fc from '../support/property.js';
 import { dump } from 'js-yaml';
 import { nodeAt } from '../../src/manifest/document.js';
 import { parseYaml, type YamlPath } from '../../src/manifest/yaml-tree.js';
-import { dataOf } from '../../src/manifest/validate.js';
+import { toPlainData } from '../../src/manifest/validate.js';
 
 function faultsOf(source: string): readonly string[] {
   return parseYaml(source).faults.map(({ offset, expected, found }) => `${offset}: ${expected}, ${found}`);
@@ -25,7 +25,7 @@ test('any plain data survives being written and read', () => {
       const { root, faults } = parseYaml(dump(data, { noRefs: true, flowLevel }));
       assert.deepEqual(faults, []);
       assert.ok(root);
-      assert.equal(JSON.stringify(dataOf(root, 'value')), JSON.stringify(data));
+      assert.equal(JSON.stringify(toPlainData(root, 'value')), JSON.stringify(data));
     }),
   );
 });
@@ -43,14 +43,14 @@ test('every value knows where it starts', () => {
 test('a scalar can be read as the text that it is', () => {
   const { root } = parseYaml('version: 1.10');
   assert.ok(root);
-  assert.deepEqual(dataOf(root, 'text'), { version: '1.10' });
-  assert.deepEqual(dataOf(root, 'value'), { version: 1.1 });
+  assert.deepEqual(toPlainData(root, 'text'), { version: '1.10' });
+  assert.deepEqual(toPlainData(root, 'value'), { version: 1.1 });
 });
 
 test('the key __proto__ is a key like any other', () => {
   const { root } = parseYaml('__proto__: {admin: true}');
   assert.ok(root);
-  const data = dataOf(root, 'value') as object;
+  const data = toPlainData(root, 'value') as object;
   assert.deepEqual(Object.keys(data), ['__proto__']);
   assert.equal('admin' in data, false);
 });
@@ -73,7 +73,7 @@ test('a repeated key is a fault, and the tree has what the original platform rea
     'a: 1\nm: {x: 1, y: {p: 1, q: [1, 2]}}\nl: [1, 2]\na: 2\nm: {y: {q: [3]}, z: 4}\nl: [5]',
   );
   assert.ok(root !== undefined && faults.every(({ isRepeatedKey }) => isRepeatedKey === true));
-  assert.deepEqual(dataOf(root, 'value'), { a: 2, m: { x: 1, y: { p: 1, q: [3] }, z: 4 }, l: [5] });
+  assert.deepEqual(toPlainData(root, 'value'), { a: 2, m: { x: 1, y: { p: 1, q: [3] }, z: 4 }, l: [5] });
 });
 
 test('a key that is no text is refused', () => {

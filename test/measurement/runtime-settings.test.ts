@@ -3,16 +3,22 @@ import { describe, test } from 'node:test';
 import {
   DEFAULT_RUNTIME,
   idleSettings,
-  runtimesOf,
+  combineRuntimes,
   runtimeText,
   sessionProblem,
   sessionSchema,
 } from '../../src/measurement/runtime-settings.js';
-import { ANY_RUN, optimizedRun, optimizingRun, runOptionsOf, runOptionsSchema } from '../../src/measurement/system.js';
+import {
+  ANY_RUN,
+  optimizedRun,
+  optimizingRun,
+  buildRunOptions,
+  runOptionsSchema,
+} from '../../src/measurement/system.js';
 
 describe('settings of the runtime', () => {
   test('are absent from run options where they are the default', () => {
-    assert.deepEqual(runOptionsOf(1, {}, DEFAULT_RUNTIME), {
+    assert.deepEqual(buildRunOptions(1, {}, DEFAULT_RUNTIME), {
       threads: 1,
       executionProvider: 'cpu',
       optimizationLevel: 'all',
@@ -22,7 +28,7 @@ describe('settings of the runtime', () => {
   test('are in run options where they are not', () => {
     const session = sessionSchema.parse({ 'session.disable_prepacking': 1 });
     const settings = { optimization_level: 'basic', execution_mode: 'parallel', inter_op_threads: 2, session } as const;
-    const options = runOptionsOf(3, {}, settings);
+    const options = buildRunOptions(3, {}, settings);
     assert.deepEqual(options, {
       threads: 3,
       executionProvider: 'cpu',
@@ -42,7 +48,7 @@ describe('settings of the runtime', () => {
       enableMemPattern: '0',
     };
     const settings = { optimization_level: 'basic', execution_mode: 'parallel', inter_op_threads: 2, session } as const;
-    const options = runOptionsOf(1, {}, settings);
+    const options = buildRunOptions(1, {}, settings);
     const part = { ...ANY_RUN, optimizationLevel: 'disabled', session: ['session.disable_prepacking=1'] };
     assert.deepEqual(optimizedRun(options), part);
     const optimizer = ['optimization.disable_specified_optimizers=MatMulAddFusion'];
@@ -61,7 +67,7 @@ describe('settings of the runtime', () => {
 
   test('have each combination of several values', () => {
     const session = new Map([['enableMemPattern', ['0', '1']]]);
-    const all = runtimesOf({ optimizationLevel: ['basic', 'all'], session });
+    const all = combineRuntimes({ optimizationLevel: ['basic', 'all'], session });
     assert.deepEqual(
       all.map((one) => [one.optimization_level, one.session.enableMemPattern]),
       [

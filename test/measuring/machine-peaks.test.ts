@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { runOptionsOf } from '../../src/measurement/system.js';
+import { buildRunOptions } from '../../src/measurement/system.js';
 import { KnownResults } from '../../src/measuring/known-results.js';
-import { type Peaks, peaksOf, peakTasks, ridgeOf, storedPeaks } from '../../src/measuring/machine-peaks.js';
+import { type Peaks, computePeaks, peakTasks, computeRidge, storedPeaks } from '../../src/measuring/machine-peaks.js';
 import { createFakeAgent } from '../../src/agent/fake-agent.js';
 import { identifySystem } from '../../src/measurement/system.js';
 import type { Outcome } from '../../src/measurement/measurement.js';
@@ -10,7 +10,7 @@ import { openMemoryStore } from '../../src/store/memory/open.js';
 import { sampleMeasurement } from '../store/sample-measurement.js';
 
 const { description } = createFakeAgent({ latencyOf: () => 1 });
-const RUN = runOptionsOf(2);
+const RUN = buildRunOptions(2);
 const CALL_MS = 0.5;
 
 /** Measurements of a machine of 100 GFLOP/s and 20 GB/s; a product of 2048 is a little slower, and some runs are disturbed. */
@@ -37,7 +37,7 @@ function peaksIf(outcome: (label: string) => Outcome | undefined): Peaks {
     if (found !== undefined)
       results.put(sampleMeasurement(0, { signature: request.benchmark.signature, outcome: found }));
   }
-  return peaksOf(description, RUN, results);
+  return computePeaks(description, RUN, results);
 }
 
 const failure: Outcome = { kind: 'failure', reason: 'unsupported', message: 'no such kernel' };
@@ -52,7 +52,7 @@ describe('peaks of a machine', () => {
     // The text of its label has three digits.
     assert.ok(Math.abs(value('memory') - 20) < 0.1);
     assert.equal(value('call'), CALL_MS);
-    assert.ok(Math.abs((ridgeOf(peaks) ?? NaN) - 5) < 0.05);
+    assert.ok(Math.abs((computeRidge(peaks) ?? NaN) - 5) < 0.05);
   });
 
   test('the arrays in memory are four times the last cache, and the others fit into it', () => {
@@ -68,7 +68,7 @@ describe('peaks of a machine', () => {
     assert.ok(without.has('float32'));
     const callless = peaksIf((label) => (label === 'a run without work' ? undefined : outcomeOf(label)));
     assert.equal(callless.size, 0);
-    assert.equal(ridgeOf(callless), undefined);
+    assert.equal(computeRidge(callless), undefined);
   });
 
   test('of the same machine and threads are found, whatever the optimizer does; of others they are not', async () => {
@@ -81,6 +81,6 @@ describe('peaks of a machine', () => {
       );
     }
     assert.equal((await storedPeaks(store, description, { ...RUN, optimizationLevel: 'basic' })).size, 6);
-    assert.equal((await storedPeaks(store, description, runOptionsOf(1))).size, 0);
+    assert.equal((await storedPeaks(store, description, buildRunOptions(1))).size, 0);
   });
 });

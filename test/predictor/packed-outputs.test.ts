@@ -8,7 +8,7 @@ import { copyBrick } from '../../plugins/dlbricks/bricks/brick-copies.js';
 import { lastUses } from '../../plugins/dlbricks/cut/last-uses.js';
 import { buildComposite } from '../../src/composite/composite.js';
 import type { Benchmark } from '../../src/measurement/benchmark.js';
-import { runOptionsOf } from '../../src/measurement/system.js';
+import { buildRunOptions } from '../../src/measurement/system.js';
 import { layerGraph } from '../../src/onnx/layers/layer-graph.js';
 import { ELEMENT_TYPES, type ElementType } from '../../src/onnx/model/element-type.js';
 import { parseModel } from '../../src/onnx/read/read-model.js';
@@ -25,7 +25,7 @@ after(() => rmSync(temporaryFolder, { recursive: true }));
 const DIMS = [32, 64] as const;
 const COPIES = 3;
 const OPSETS = { irVersion: 10n, opsetImport: [{ domain: '', version: 21n }] };
-const UNOPTIMIZED = { ...runOptionsOf(1), optimizationLevel: 'disabled' } as const;
+const UNOPTIMIZED = { ...buildRunOptions(1), optimizationLevel: 'disabled' } as const;
 
 /** A brick that returns values of the type. */
 function narrowing(elementType: ElementType): Brick {

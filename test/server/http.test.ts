@@ -7,6 +7,9 @@ import { hashToken } from '../../src/rpc/accepted-tokens.js';
 import { startServer } from '../../src/server/server.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { ModelManifest } from '../../src/generated/carml/org/dlframework/registry.js';
+import { startAgent } from '../../src/agent/services/server.js';
+import { coloredPictures } from '../agent/support/colored-pictures.js';
+import { predictionModels } from '../agent/support/prediction-models.js';
 import { offer } from '../directory/support/offer.js';
 import { sampleMeasurement, signatureOf } from '../store/sample-measurement.js';
 import { until } from '../support/until.js';
@@ -61,7 +64,11 @@ describe('the API over HTTP', { timeout: 60_000 }, () => {
       .object({ estimates: z.array(z.object({ subject: z.string() })) })
       .parse(await jsonOf(await fetch(`${url}/api/v1/estimates`)));
     const described = z
-      .object({ openapi: z.literal('3.1.0'), paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
+      .object({
+        openapi: z.literal('3.1.0'),
+        paths: z.record(z.string(), z.record(z.string(), z.unknown())),
+        components: z.object({ securitySchemes: z.record(z.string(), z.unknown()) }),
+      })
       .parse(await jsonOf(await fetch(`${url}/api/v1/openapi.json`)));
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     const values: Record<string, string> = { id, subject: estimates[0]?.subject ?? '', signature: signatureOf(1) };
@@ -82,6 +89,11 @@ describe('the API over HTTP', { timeout: 60_000 }, () => {
       checked.push(path);
     }
     assert.equal(checked.length, 9);
+    assert.deepEqual(described.components.securitySchemes['session'], {
+      type: 'apiKey',
+      in: 'cookie',
+      name: 'session',
+    });
   });
 
   it('streams events, and continues after the last one that a client has', async (t) => {
@@ -152,6 +164,22 @@ describe('the API over HTTP', { timeout: 60_000 }, () => {
   });
 });
 
+it('predicts for a picture on an agent, with TLS where the agent says so', { timeout: 60_000 }, async (t) => {
+  const agent = await startAgent({ resolveModel: predictionModels() });
+  t.after(() => agent.close());
+  const directory = directoryWith();
+  const { url } = await siteServing(t, { directory });
+  const [picture = Buffer.alloc(0)] = await coloredPictures(1);
+  const body = { model: 'classifier', agent: agent.address, picture: picture.toString('base64') };
+  const predict = async (tls: boolean) => {
+    directory.register(offer({ address: agent.address, tls }));
+    return post(`${url}/api/v1/predictions`, body);
+  };
+  const { rows } = await jsonOf(await predict(false));
+  assert.ok(Array.isArray(rows) && rows.length > 0);
+  assert.equal((await predict(true)).status, 503);
+});
+
 describe('access over HTTP', { timeout: 60_000 }, () => {
   it('changes nothing by GET, and nothing for a page of another site', async (t) => {
     const { url, attach } = await siteServing(t);
@@ -173,6 +201,10 @@ describe('access over HTTP', { timeout: 60_000 }, () => {
     }
     const { evaluations } = await jsonOf(await fetch(`${url}/api/v1/evaluations`));
     assert.deepEqual(evaluations, []);
+    // A link of another site leads here.
+    for (const method of ['GET', 'HEAD']) {
+      assert.equal((await fetch(url, { method, headers: { 'sec-fetch-site': 'cross-site' } })).status, 200, method);
+    }
     // A name of another site that leads to this machine, as a rebinding attack has it.
     for (const host of ['example.com', 'example.com:80', '127.0.0.1.example.com', '127.0.0.1@example.com']) {
       assert.ok([400, 403].includes((await statusWith(`${url}/api/v1/agents`, { host })) ?? 0), host);
@@ -309,6 +341,13 @@ describe('pages', { timeout: 60_000 }, () => {
     assert.equal(two.length, 2);
     const compared = await (await fetch(`${url}/compare?of=${two[0]?.subject}&of=${two[1]?.subject}`)).text();
     assert.match(compared, /1\.10 x|0\.909 x/);
+    for (const [times, status] of [
+      [20, 200],
+      [21, 400],
+    ] as const) {
+      const query = Array(times).fill(`of=${two[0]?.subject}`).join('&');
+      assert.equal((await fetch(`${url}/compare?${query}`)).status, status, `${times}`);
+    }
     for (const { system, subject } of two) {
       assert.equal((await fetch(`${url}/systems/${system}`)).status, 200);
       assert.equal((await fetch(`${url}/estimates/${subject}`)).status, 200);

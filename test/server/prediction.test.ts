@@ -1,5 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import net from 'node:net';
 import os from 'node:os';
 import { describe, test, type TestContext } from 'node:test';
 import { connectPredictions } from '../../src/agent/client/prediction-client.js';
@@ -7,6 +9,7 @@ import { startAgent } from '../../src/agent/services/server.js';
 import { createDirectory } from '../../src/directory/agent-directory.js';
 import { ModelManifest } from '../../src/generated/carml/org/dlframework/registry.js';
 import { PredictorOpenRequest, PredictService } from '../../src/generated/mlmodelscope/org/dlframework/predictor.js';
+import { PredictionForwarding } from '../../src/server/prediction/forwarding.js';
 import { startServer } from '../../src/server/server.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { coloredPictures } from '../agent/support/colored-pictures.js';
@@ -14,6 +17,7 @@ import { foundIn, predictClient } from '../agent/support/predict-client.js';
 import { predictionModels } from '../agent/support/prediction-models.js';
 import { hasStatus, rawClient } from '../agent/support/raw-client.js';
 import { offer } from '../directory/support/offer.js';
+import { until } from '../support/until.js';
 
 /** An address at which nothing listens. */
 const NOBODY = '127.0.0.1:1';
@@ -135,6 +139,42 @@ describe('predicting through a server', { timeout: 120_000 }, () => {
     await assert.rejects(open({}), hasStatus(status.INVALID_ARGUMENT, /model_name is empty/));
     const wrong = { modelName: 'relu', modelVersion: 'newest of all' };
     await assert.rejects(open(wrong), hasStatus(status.INVALID_ARGUMENT, /model_version: "newest of all" is not/));
+  });
+
+  test('remembers the models that were used last', async (t) => {
+    const agent = await startAgent({ resolveModel: predictionModels() });
+    t.after(() => agent.close());
+    const directory = createDirectory({ leaseMs: Infinity });
+    const models = [ModelManifest.fromPartial({ name: 'relu', version: '1.0.0' })];
+    directory.register(offer({ address: agent.address, tls: false, models }));
+    const forwarding = new PredictionForwarding(directory, {}, 2);
+    t.after(() => forwarding.close());
+    const open = async () =>
+      (await forwarding.open(PredictorOpenRequest.fromPartial({ modelName: 'relu' }), t.signal)).id;
+    const [first, second] = [await open(), await open()];
+    forwarding.clientFor(first);
+    const third = await open();
+    for (const id of [first, third]) assert.ok(forwarding.clientFor(id));
+    assert.throws(() => forwarding.clientFor(second), { code: 'not_found' });
+  });
+
+  test('leaves its agents when it ends', async (t) => {
+    const agent = await startAgent({ resolveModel: predictionModels() });
+    t.after(() => agent.close());
+    const sockets: net.Socket[] = [];
+    const between = net.createServer((socket) => {
+      sockets.push(socket);
+      const { hostname, port } = new URL(`http://${agent.address}`);
+      socket.pipe(net.connect(Number(port), hostname).on('error', () => {})).pipe(socket.on('error', () => {}));
+    });
+    await once(between.listen(0, '127.0.0.1'), 'listening');
+    t.after(() => between.close());
+    const address = `127.0.0.1:${(between.address() as net.AddressInfo).port}`;
+    const { server, client } = await serverWith(t, [{ address, models: ['relu'] }]);
+    await client.open('relu');
+    assert.equal(sockets.length, 1);
+    await server.close();
+    await until(() => sockets.every(({ readableEnded }) => readableEnded));
   });
 
   test('forgets a model that the agent does not have any more', async (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { PlatformError } from '../../src/base/errors.js';
+import { EvaluationServiceService } from '../../src/generated/mlmodelscope/evaluation/v1/evaluation_service.js';
 import {
   AttachRequest,
   type AttachResponse,
@@ -149,6 +150,31 @@ describe('the evaluation service', deadline, () => {
     assert.equal(await codeOf(client.get('evaluation-9')), 'not_found');
     assert.equal(await codeOf(client.cancel('../../etc')), 'not_found');
     assert.equal(await codeOf(client.follow('evaluation-9', 0)[Symbol.asyncIterator]().next()), 'not_found');
+  });
+
+  it('lists as many evaluations as it is asked for', async (t) => {
+    const { client, attach } = await serving(t);
+    await attach(obedient);
+    for (const id of [ID, 'evaluation-2']) await client.submit(id, submission());
+    assert.deepEqual([(await client.list(1)).length, (await client.list(0)).length], [1, 2]);
+  });
+
+  it('withholds the result from a client without the token', async (t) => {
+    const token = 'one-token-0123456789';
+    const { client, address, attach } = await serving(t, { token });
+    await attach(obedient);
+    await client.submit(ID, submission());
+    for await (const { event } of client.follow(ID, 0)) if (event.kind === 'done') break;
+    const resultFor = async (shown: string | undefined) => {
+      const raw = createRpcClient(address, 'server', { security: { token: shown } });
+      t.after(() => raw.close());
+      const request = { evaluationId: ID, withoutResult: false };
+      const { lastEvent } = await raw.unary(EvaluationServiceService.getEvaluation, request, { deadlineMs: 30_000 });
+      return lastEvent?.event?.$case === 'done' && lastEvent.event.value;
+    };
+    const { resultJson, ...rest } = (await resultFor(undefined)) || assert.fail();
+    assert.deepEqual([resultJson, rest.resultWithheld], ['', true]);
+    assert.notEqual(((await resultFor(token)) || assert.fail()).resultJson, '');
   });
 
   it('cancels', async (t) => {

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { MAX_KEY_BYTES } from '../../src/store/collection.js';
 import { checkedDocument, isTextOf, readKeys, problemWithKey } from '../../src/store/collection-document.js';
 import { requireShape } from '../../src/store/collection-shape.js';
-import { countDocuments } from '../../src/store/count-documents.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
+import { defineAnyDocument } from '../../src/store/transfer-record.js';
 import { note, NOTES } from './collection-contract.js';
 
 const SHAPE = { name: 'things', key: ['a', 'b'], indexes: [['c']] };
@@ -46,9 +46,9 @@ test('a stored text is that of a document in any order of its fields', () => {
 
 test('the documents of a kind are counted', async () => {
   const store = await openMemoryStore();
-  assert.equal(await countDocuments(store, NOTES), 0);
+  assert.equal(await store.collection(defineAnyDocument(NOTES)).count(), 0);
   await store.collection(NOTES).putMany(['a', 'b', 'c'].map((id) => note(id)));
-  assert.equal(await countDocuments(store, NOTES), 3);
+  assert.equal(await store.collection(defineAnyDocument(NOTES)).count(), 3);
 });
 
 test('a document that is refused is named by its key, and by the types of values that are no text', () => {

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ZodError } from 'zod';
-import { PlatformError } from '../../src/base/errors.js';
 import {
   measurementDocumentSchema,
   readMeasurement,
@@ -35,23 +33,4 @@ test('a document with another reference, or without its system, is not read', ()
   }
   const read = readMeasurement(JSON.stringify(document), () => readSystem(undefined));
   assert.deepEqual(read, { ok: false, problem: 'its system is missing' });
-});
-
-test('an invalid measurement is refused with its signature, the problem and the cause', () => {
-  const wrong = { ...MEASUREMENT, costMs: -1 };
-  assert.throws(
-    () => toDocuments(wrong),
-    (error) => {
-      assert.ok(error instanceof PlatformError && error.code === 'storage');
-      assert.ok(
-        error.message.startsWith(
-          `The measurement of ${MEASUREMENT.signature} was not stored, because it is not valid: costMs`,
-        ),
-      );
-      assert.ok(error.cause instanceof ZodError);
-      return true;
-    },
-  );
-  const long = { ...MEASUREMENT, signature: 'x'.repeat(65) };
-  assert.throws(() => toDocuments(long), new RegExp(`of ${'x'.repeat(64)} was not stored`));
 });

@@ -8,11 +8,11 @@ import { type Measurement, setupKey } from '../../src/measurement/measurement.js
 import type { Tables } from '../../src/store/embedded/environment.js';
 import { openEmbeddedStore } from '../../src/store/embedded/open.js';
 import { acquireEnvironment, releaseEnvironment } from '../../src/store/embedded/shared-environment.js';
-import { summaryOf } from '../../src/store/embedded/summary.js';
+import { readSummary } from '../../src/store/embedded/summary.js';
 import { fromJsonLines } from '../../src/store/json-lines.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
-import { countMeasurements, totalOf } from '../../src/store/system-counts.js';
+import { countMeasurements, countAll } from '../../src/store/system-counts.js';
 import { putRecords } from '../../src/store/transfer.js';
 import { all } from './collection-contract.js';
 import { sampleMeasurement } from './sample-measurement.js';
@@ -79,7 +79,7 @@ describe('what version 0.1 wrote', () => {
     t.after(() => releaseEnvironment(environment));
     const expected = await countMeasurements(store.listMeasurements());
     const sizes = () => {
-      const { measurements, entries } = environment.read(summaryOf);
+      const { measurements, entries } = environment.read(readSummary);
       return { measurements, entries };
     };
     assert.equal(sizes().entries, 0);
@@ -94,7 +94,7 @@ describe('what version 0.1 wrote', () => {
     assert.deepEqual(await store.countSystems(), await countMeasurements(store.listMeasurements()));
     assert.deepEqual(sizes(), { measurements: 5, entries: 5 });
     await byOlder(({ measurements }, id) => void measurements.putSync(`${id.slice(0, -1)}0`, 'damaged'));
-    assert.equal(totalOf(await store.countSystems()), 5);
+    assert.equal(countAll(await store.countSystems()), 5);
     assert.deepEqual(sizes(), { measurements: 6, entries: 6 });
   });
 

@@ -9,7 +9,7 @@ import type { BenchmarkAgent, MeasuredRequest } from '../../src/agent/benchmark-
 import { createFakeAgent } from '../../src/agent/fake-agent.js';
 import { openStore } from '../../src/store/open-store.js';
 import type { ResultStore } from '../../src/store/result-store.js';
-import { classOf } from '../../src/work/class-of.js';
+import { computeClass } from '../../src/work/class-of.js';
 import { openQueue } from '../../src/work/open-queue.js';
 import { queuedAgent } from '../../src/work/queued-agent.js';
 import type { WorkQueue } from '../../src/work/work-queue.js';
@@ -52,7 +52,7 @@ async function place(t: TestContext, uri?: string): Promise<Place> {
   const agent = createFakeAgent({ latencyOf: () => assert.fail('only the agents of the queue measure') });
   const queued = queuedAgent(queue, agent, store);
   t.after(() => queued.close());
-  const system = classOf(agent.description);
+  const system = computeClass(agent.description);
   return {
     broker,
     queue,
@@ -90,7 +90,7 @@ async function assertWhole(
   for await (const { signature } of store.listMeasurements()) stored.push(signature);
   assert.equal(new Set(stored).size, stored.length);
   assert.equal(stored.length, bricks);
-  const system = classOf(createFakeAgent({ latencyOf: () => 1 }).description);
+  const system = computeClass(createFakeAgent({ latencyOf: () => 1 }).description);
   await until(async () => (await queue.state(system)).waiting === 0);
 }
 
@@ -168,7 +168,7 @@ describe('agents that take work from a broker', { ...suite, ...needsRabbitMq }, 
     for (const agent of [steady, mortal]) await kill(agent);
     await at.untilServing(0);
     const client = new Connection(at.broker.uri);
-    const system = classOf(createFakeAgent({ latencyOf: () => 1 }).description);
+    const system = computeClass(createFakeAgent({ latencyOf: () => 1 }).description);
     const { messageCount } = await client.queueDelete(`mlmodelscope.work.${system}`);
     await client.close();
     assert.equal(messageCount, 0);

@@ -5,11 +5,11 @@ import { createFakeAgent, type FakeAgent } from '../../src/agent/fake-agent.js';
 import type { Clock } from '../../src/base/clock.js';
 import { PlatformError } from '../../src/base/errors.js';
 import type { Measurement } from '../../src/measurement/measurement.js';
-import { knownResults, wantedOf } from '../../src/measuring/known-results.js';
+import { knownResults, buildWanted } from '../../src/measuring/known-results.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { Answers } from '../../src/work/answers.js';
-import { classOf } from '../../src/work/class-of.js';
+import { computeClass } from '../../src/work/class-of.js';
 import { MemoryWorkQueue } from './memory/memory-work-queue.js';
 import { queuedAgent } from '../../src/work/queued-agent.js';
 import { serveWork } from '../../src/work/serve-work.js';
@@ -87,14 +87,14 @@ async function all(measured: AsyncIterable<MeasuredRequest>): Promise<readonly M
 }
 
 async function untilServing({ queue }: Place, agent: BenchmarkAgent, serving: number): Promise<void> {
-  const system = classOf(agent.description);
+  const system = computeClass(agent.description);
   await until(async () => (await queue.state(system)).serving === serving);
 }
 
 async function storedOf({ store }: Place, requests: readonly MeasureRequest[]): Promise<readonly Measurement[]> {
   const [first] = requests;
   assert.ok(first);
-  return [...(await knownResults(requests.map(wantedOf), fakeAgent().description, store)).measurements()];
+  return [...(await knownResults(requests.map(buildWanted), fakeAgent().description, store)).measurements()];
 }
 
 async function failedOf({ queue }: Place): Promise<readonly FailedWork[]> {
@@ -211,7 +211,7 @@ describe('a queued agent', { timeout: 60_000 }, () => {
     };
     at.serve(hanging);
     await untilServing(at, agent, 1);
-    const system = classOf(agent.description);
+    const system = computeClass(agent.description);
     const cancel = new AbortController();
     const measuring = all(at.queued(agent).measure(sampleRequests(100), { signal: cancel.signal }));
     await until(async () => (await at.queue.state(system)).waiting > 0);
@@ -291,7 +291,7 @@ describe('serving work', { timeout: 60_000 }, () => {
     const agent = fakeAgent();
     at.serve(agent);
     await untilServing(at, agent, 1);
-    await at.queue.publish(classOf(agent.description), message('{"measure": "this"}'));
+    await at.queue.publish(computeClass(agent.description), message('{"measure": "this"}'));
     assert.equal((await all(at.queued(agent).measure(sampleRequests(2)))).length, 2);
     const [failed] = await failedOf(at);
     assert.match(failed?.reason ?? '', /the message/);
@@ -337,7 +337,7 @@ describe('serving work', { timeout: 60_000 }, () => {
   it('measures work once if it arrives twice', async (t) => {
     const at = await place(t);
     const agent = fakeAgent();
-    const system = classOf(agent.description);
+    const system = computeClass(agent.description);
     const publish = (id: string, requests: readonly MeasureRequest[]): Promise<void> => {
       const asked = requests.map((request) => ({ request, replaces: undefined }));
       const body = encodeItem({ requests: asked, wantedBy: undefined, traceContext: {} });

@@ -8,7 +8,7 @@ import type { LoggedEvent } from '../../src/evaluation/event.js';
 import type { Submission } from '../../src/evaluation/submission.js';
 import type { Measurement } from '../../src/measurement/measurement.js';
 import { openStore } from '../../src/store/open-store.js';
-import { classOf } from '../../src/work/class-of.js';
+import { computeClass } from '../../src/work/class-of.js';
 import { assertNoOrphan } from '../../torture/checks/no-orphan.js';
 import { type Running, type StartOptions, workplace, type Workplace } from '../cli/support/command.js';
 import { type FerretDb, needsFerretDb, startFerretDb } from '../store/mongodb/ferretdb-process.js';
@@ -143,7 +143,7 @@ export async function stopWhole(
   const [first] = stored;
   assert.ok(first);
   const client = new Connection(broker.uri);
-  for (const queue of [`mlmodelscope.work.${classOf(first.system)}`, 'mlmodelscope.failed']) {
+  for (const queue of [`mlmodelscope.work.${computeClass(first.system)}`, 'mlmodelscope.failed']) {
     // A message that was never acknowledged waits again, because its agent has ended.
     const { messageCount } = await client.queueDelete(queue);
     assert.equal(messageCount, 0, queue);

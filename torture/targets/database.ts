@@ -12,6 +12,15 @@ import type { Target } from './target.js';
 /** Maximum downtime of the database; commands wait longer for it. */
 const MAX_MS = 3000;
 
+/**
+ * FerretDB's SQLite backend makes a collection in several steps, and can never make it again where it is killed between
+ * them ("table already exists"). MongoDB makes it in one.
+ */
+async function makeStore(uri: string): Promise<void> {
+  const store = await openStore(uri, { onWarning: () => undefined });
+  await store.close();
+}
+
 /** Kills the MongoDB-compatible server that a command stores in. */
 export const database: Target = {
   name: 'database',
@@ -21,6 +30,7 @@ export const database: Target = {
     const { place, random } = round;
     const server = await startFerretDb(round);
     const uri = `mongodb://${server.address}/results`;
+    await makeStore(uri);
     const args = [...(await commandIn(place, random.pick(['kernel', 'layer']))), '-', '--store', uri];
     const command = place.start(args);
     await moment(round);

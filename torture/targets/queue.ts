@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Random } from '../../fuzz/random.js';
 import { connectEvaluations } from '../../src/evaluation/client/evaluation-client.js';
 import { openStore } from '../../src/store/open-store.js';
-import { classOf } from '../../src/work/class-of.js';
+import { computeClass } from '../../src/work/class-of.js';
 import { connectAgent } from '../../src/agent/client/agent-client.js';
 import { encodeItem } from '../../src/work/work-item.js';
 import { needsRabbitMq, startRabbitMq } from '../../test/work/amqp/rabbitmq-process.js';
@@ -44,7 +44,7 @@ async function platformIn(round: Round): Promise<QueuedAgents> {
   }
   const [first = ''] = agents.keys();
   const client = await connectAgent(first);
-  const system = classOf(client.description);
+  const system = computeClass(client.description);
   await client.close();
   return { uri, system, address, agents, server };
 }

@@ -1,4 +1,11 @@
-import { type AnalysisTable, counted, type DrawnGraph, provenanceField, z } from '../../../src/plugin-api.js';
+import {
+  type AnalysisTable,
+  counted,
+  type DrawnGraph,
+  provenanceField,
+  withSnakeKeys,
+  z,
+} from '../../../src/plugin-api.js';
 import { formatMs, percent } from '../report/words.js';
 import { geometricMean } from '../estimate/statistics.js';
 import type { Advice, Claim, Scaling } from './advise.js';
@@ -18,7 +25,9 @@ const ms = z.number();
 
 const savingSchema = z.strictObject({
   saving_ms: ms.describe('Below zero where the setting costs time'),
-  low_ms: ms.nullable().describe('95 % interval of the differences within rounds; null with one round'),
+  low_ms: ms
+    .nullable()
+    .describe('95 %, by the differences within rounds, and by what bricks differ from the model; null with one round'),
   high_ms: ms.nullable(),
   share: z.number().describe('Of the time as it runs today'),
   seen: z.boolean().describe('Whether the interval is above zero, and the share above the resolution'),
@@ -100,8 +109,7 @@ const orNull = (saving: Saving | undefined): z.infer<typeof savingSchema> | null
 
 type Outcome = (typeof OUTCOMES)[number];
 
-/** Whether the saving is seen on the whole model, and its interval overlaps the one claimed. */
-export function outcomeOf({ saving, verified }: Pick<Claim, 'saving' | 'verified'>): Outcome | null {
+export function judgeClaim({ saving, verified }: Pick<Claim, 'saving' | 'verified'>): Outcome | null {
   if (verified === undefined) return null;
   const [one, other] = [saving, verified].map(({ ms: of, low, high }) => [low ?? of, high ?? of] as const);
   const overlap = one !== undefined && other !== undefined && one[0] <= other[1] && other[0] <= one[1];
@@ -109,9 +117,9 @@ export function outcomeOf({ saving, verified }: Pick<Claim, 'saving' | 'verified
   return (verified.low ?? 0) > 0 ? 'holds' : 'not_seen';
 }
 
-const ratioOf = ({ floors, measuredMs }: Advice): number => floors.freeMs / measuredMs;
+const computeRatio = ({ floors, measuredMs }: Advice): number => floors.freeMs / measuredMs;
 
-const parallelRatioOf = ({ floors, measuredMs }: Advice): number => floors.parallelMs / measuredMs;
+const computeParallelRatio = ({ floors, measuredMs }: Advice): number => floors.parallelMs / measuredMs;
 
 function documentOfModel(advice: Advice): z.infer<typeof modelSchema> {
   const { model, threads, measuredMs, kernelsMs, variants, notTried, floors, framework, fusion, possible } = advice;
@@ -132,8 +140,8 @@ function documentOfModel(advice: Advice): z.infer<typeof modelSchema> {
     longest_path: floors.kernels
       .filter(({ isOnLongestPath }) => isOnLongestPath)
       .map(({ name, operator, ms: of }) => ({ kernel: name, operator, ms: of })),
-    ratio: ratioOf(advice),
-    parallel_ratio: parallelRatioOf(advice),
+    ratio: computeRatio(advice),
+    parallel_ratio: computeParallelRatio(advice),
     scaling:
       scaling === undefined ? null : { ratio: scaling.ratio, low: scaling.low ?? null, high: scaling.high ?? null },
     call_ms: callMs ?? null,
@@ -147,15 +155,13 @@ function documentOfModel(advice: Advice): z.infer<typeof modelSchema> {
       possible_bytes: possible.bytes,
       possible_most_ms: possible.mostMs,
     },
-    units: floors.units.map(({ operators, units, todayMs, bestMs, setting }) => {
-      return { operators, units, today_ms: todayMs, best_ms: bestMs, setting };
-    }),
+    units: withSnakeKeys(floors.units),
     advice: claims.map((claim) => ({
       setting: claim.setting,
       measured_by: claim.by,
       ...savingField(claim.saving),
       verified: orNull(claim.verified),
-      outcome: outcomeOf(claim),
+      outcome: judgeClaim(claim),
     })),
   };
 }
@@ -170,13 +176,12 @@ export function adviceDocument(
     provenance,
     rounds,
     resolution: RESOLUTION,
-    geomean_ratio: geometricMean(advice.map(ratioOf)) ?? null,
-    geomean_parallel_ratio: geometricMean(advice.map(parallelRatioOf)) ?? null,
+    geomean_ratio: geometricMean(advice.map(computeRatio)) ?? null,
+    geomean_parallel_ratio: geometricMean(advice.map(computeParallelRatio)) ?? null,
     models: advice.map(documentOfModel),
   };
 }
 
-/** The kernels of each model; those on the longest path are marked. */
 export function drawnAdvice(all: readonly Advice[]): readonly DrawnGraph[] {
   return all.map(({ model, floors: { kernels, edges, parallelMs } }) => ({
     title: `${model}: ${formatMs(parallelMs)} ms along the longest path, each kernel in its fastest variant`,
@@ -208,7 +213,7 @@ function claimText(claim: Claim, rounds: number): string {
   const outcome =
     claim.by === 'whole model' || verified === undefined
       ? ''
-      : `; the whole model saves ${savingText(verified)}: ${OUTCOME_TEXTS[outcomeOf(claim) ?? 'not_seen']}`;
+      : `; the whole model saves ${savingText(verified)}: ${OUTCOME_TEXTS[judgeClaim(claim) ?? 'not_seen']}`;
   return `do ${claim.setting}: saves ${savingText(claim.saving)}, ${by}${outcome}`;
 }
 
@@ -220,7 +225,7 @@ export function adviceVerdict(all: readonly Pick<Advice, 'model' | 'claims'>[], 
     .join(' ');
 }
 
-function notesOf(advice: Advice, rounds: number): readonly string[] {
+function listNotes(advice: Advice, rounds: number): readonly string[] {
   const { model, threads, measuredMs, kernelsMs, floors, framework, fusion, possible, claims, notTried } = advice;
   const { variants, scaling, callMs } = advice;
   const floor =
@@ -239,7 +244,7 @@ function notesOf(advice: Advice, rounds: number): readonly string[] {
     .map(({ setting }) => setting);
   return [
     `${model}: ${formatMs(measuredMs)} ms whole, ${formatMs(kernelsMs)} ms its kernels`,
-    `  floor of what was measured: ${formatMs(floors.freeMs)} ms with free layouts, ${floor}; ratio ${ratioOf(advice).toFixed(2)}`,
+    `  floor of what was measured: ${formatMs(floors.freeMs)} ms with free layouts, ${floor}; ratio ${computeRatio(advice).toFixed(2)}`,
     `  in parallel: ${formatMs(floors.parallelMs)} ms along the longest path, parallelism ${floors.parallelism.toFixed(2)}`,
     ...(scaling === undefined ? [] : [`  ${threads} threads: ${scalingText(scaling)} as fast as one`]),
     `  ${between}; a call without work: ${call}`,
@@ -260,7 +265,7 @@ function scalingText({ ratio, low, high }: Scaling): string {
 }
 
 function geomeanNotes(all: readonly Advice[]): readonly string[] {
-  const [sequential, parallel] = [ratioOf, parallelRatioOf].map((of) => geometricMean(all.map(of)));
+  const [sequential, parallel] = [computeRatio, computeParallelRatio].map((of) => geometricMean(all.map(of)));
   if (all.length < 2 || sequential === undefined || parallel === undefined) return [];
   return [
     `${counted(all.length, 'model')}: geometric mean of the ratios ${sequential.toFixed(3)}, in parallel ${parallel.toFixed(3)}`,
@@ -268,6 +273,9 @@ function geomeanNotes(all: readonly Advice[]): readonly string[] {
 }
 
 const MOST_UNITS = 10;
+
+/** Smaller savings, as a share of the model, would be shown as 0 %. */
+const MIN_SHARE = 0.0005;
 
 export function adviceTable(all: readonly Advice[], rounds: number): AnalysisTable {
   return {
@@ -281,16 +289,19 @@ export function adviceTable(all: readonly Advice[], rounds: number): AnalysisTab
       { key: 'setting', title: 'with', align: 'left' },
     ],
     rows: all.flatMap(({ model, floors, kernelsMs }) =>
-      floors.units.slice(0, MOST_UNITS).map(({ operators, units, todayMs, bestMs, setting }) => ({
-        model,
-        unit: operators,
-        count: units,
-        today_ms: todayMs,
-        best_ms: bestMs,
-        saving_percent: (100 * (todayMs - bestMs)) / kernelsMs,
-        setting,
-      })),
+      floors.units
+        .filter(({ todayMs, bestMs }) => todayMs - bestMs >= MIN_SHARE * kernelsMs)
+        .slice(0, MOST_UNITS)
+        .map(({ operators, units, todayMs, bestMs, setting }) => ({
+          model,
+          unit: operators,
+          count: units,
+          today_ms: todayMs,
+          best_ms: bestMs,
+          saving_percent: (100 * (todayMs - bestMs)) / kernelsMs,
+          setting,
+        })),
     ),
-    notes: [...all.flatMap((advice) => notesOf(advice, rounds)), ...geomeanNotes(all)],
+    notes: [...all.flatMap((advice) => listNotes(advice, rounds)), ...geomeanNotes(all)],
   };
 }

@@ -10,22 +10,26 @@ import {
   tensorBytes,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
+import { METHOD_ERROR } from '../estimate/interval.js';
 import { longestPath } from '../estimate/longest-path.js';
 import { leastWithChanges } from './layouts.js';
 import type { TimedVariant } from './measure-variants.js';
-import { type Units, unitsOf } from './units.js';
+import { type Units, findUnits } from './units.js';
+import { sessionKey } from './variants.js';
 
-/** Smaller savings are within what a brick may differ from its place in the model (docs/measuring.md). */
+/** Least share of the time of today that is worth a setting. */
 export const RESOLUTION = 0.02;
 
-/** A time that a change saves, with the interval of the differences within rounds; ms. */
+/** Bricks are within this of their kernels in a model in 95 % of cases. */
+const PLACE = 2 * METHOD_ERROR;
+
+/** A time that a change saves, with its 95 % interval; ms. */
 export interface Saving {
   readonly ms: number;
   readonly low: number | null;
   readonly high: number | null;
   /** Of the time as it runs today, 0 to 1. */
   readonly share: number;
-  /** Whether it is seen: its interval is above zero, and it is above the resolution. */
   readonly isSeen: boolean;
 }
 
@@ -33,8 +37,8 @@ function mean(values: readonly number[]): number {
   return sumOf(values) / values.length;
 }
 
-/** What the second of two sides saves against the first, by the rounds in which both were measured. */
-export function savingOf(today: readonly number[], changed: readonly number[]): Saving | undefined {
+/** What the second side saves against the first, by the rounds in which both were measured. */
+export function computeSaving(today: readonly number[], changed: readonly number[]): Saving | undefined {
   const rounds = today.flatMap((ms, at) => (changed[at] === undefined ? [] : [[ms, changed[at]] as const]));
   const ratio = pairedRatio(rounds);
   if (ratio === undefined) return undefined;
@@ -45,19 +49,36 @@ export function savingOf(today: readonly number[], changed: readonly number[]): 
   return { ms, low: low ?? null, high: high ?? null, share, isSeen: (low ?? 0) > 0 && share > RESOLUTION };
 }
 
-export function totalsOf({ rounds }: TimedVariant): readonly number[] {
+export function computeTotals({ rounds }: TimedVariant): readonly number[] {
   return rounds.map(sumOf);
 }
 
-interface UnitTimes {
-  /** Mean time by the unit; Infinity where the variant has no kernel for it. */
-  readonly ms: readonly number[];
-  readonly blocked: readonly boolean[];
-  /** Of kernels that belong to no unit. */
-  readonly otherMs: number;
+/** The time of the kernels that the other variant does not have; of all of them, where the sessions differ. */
+function differingMs(variant: TimedVariant, other: TimedVariant): number {
+  const isSameSession = sessionKey(variant) === sessionKey(other);
+  const signatures = ({ prepared: { recipe } }: TimedVariant) =>
+    recipe.sequences.map((brick) => recipe.bricks[brick]?.signature);
+  const shared = isSameSession ? signatures(other) : [];
+  const left = new Map([...groupedBy(shared, (signature) => signature)].map(([key, { length }]) => [key, length]));
+  const times = signatures(variant).map((signature, index) => {
+    const count = left.get(signature) ?? 0;
+    left.set(signature, count - 1);
+    return count > 0 ? 0 : mean(variant.rounds.map((round) => round[index] ?? 0));
+  });
+  return sumOf(times);
 }
 
-/** The unit of each kernel; one that the runtime added, such as a Cast, is in the unit that reads its value. */
+/** Kernels that both variants have are measured once, so only the others may differ from their place in the model. */
+export function savingBetween(slow: TimedVariant, fast: TimedVariant): Saving | undefined {
+  const saving = computeSaving(computeTotals(slow), computeTotals(fast));
+  if (saving === undefined || saving.low === null || saving.high === null) return saving;
+  const placeMs = PLACE * Math.max(differingMs(slow, fast), differingMs(fast, slow));
+  const low = saving.ms - Math.hypot(saving.ms - saving.low, placeMs);
+  const high = saving.ms + Math.hypot(saving.high - saving.ms, placeMs);
+  return { ...saving, low, high, isSeen: saving.isSeen && low > 0 };
+}
+
+/** The unit of each kernel; one that the runtime added, such as a Cast, is in the unit of its reader. */
 function unitsOfKernels({ graph, kernels }: TimedVariant, unitOf: readonly number[]): readonly (number | undefined)[] {
   const places: (number | undefined)[] = graph.layers.map(() => undefined);
   const readers = new Map<string, number>();
@@ -71,9 +92,9 @@ function unitsOfKernels({ graph, kernels }: TimedVariant, unitOf: readonly numbe
   return places;
 }
 
-function unitTimes(variant: TimedVariant, { units, unitOf }: Units): UnitTimes {
-  const ms = units.map(() => 0);
-  const seen = units.map(() => false);
+/** Mean times, Infinity where the variant has no kernel for the unit, and that of kernels that belong to no unit. */
+function unitTimes(variant: TimedVariant, { units, unitOf }: Units) {
+  const ms = units.map(() => Infinity);
   const blocked = units.map(() => false);
   let otherMs = 0;
   const places = unitsOfKernels(variant, unitOf);
@@ -84,11 +105,10 @@ function unitTimes(variant: TimedVariant, { units, unitOf }: Units): UnitTimes {
       if (!isReorder(kernel)) otherMs += time;
       continue;
     }
-    ms[unit] = (ms[unit] ?? 0) + time;
-    seen[unit] = true;
+    ms[unit] = (ms[unit] === Infinity ? 0 : (ms[unit] ?? 0)) + time;
     if (variant.kernels.blocked[index] === true && !isReorder(kernel)) blocked[unit] = true;
   }
-  return { ms: ms.map((one, unit) => (seen[unit] === true ? one : Infinity)), blocked, otherMs };
+  return { ms, blocked, otherMs };
 }
 
 /** Milliseconds of a change of layout for each byte; undefined where the model has none that could tell. */
@@ -101,21 +121,6 @@ function changeMsPerByte({ graph, rounds }: TimedVariant): number | undefined {
   return bytes === 0 ? undefined : sumOf(found.map(({ ms }) => ms)) / bytes;
 }
 
-export interface UnitRow {
-  readonly operators: string;
-  readonly units: number;
-  readonly todayMs: number;
-  readonly bestMs: number;
-  readonly setting: string;
-}
-
-export interface PlacedKernel {
-  readonly name: string;
-  readonly operator: string;
-  readonly ms: number;
-  readonly isOnLongestPath: boolean;
-}
-
 export interface Floors {
   /** Every unit as its fastest variant has it, with no cost for changes of layout. */
   readonly freeMs: number;
@@ -124,38 +129,34 @@ export interface Floors {
   /** The longest path through today's kernels, each as fast as the fastest variant of its unit. */
   readonly parallelMs: number;
   readonly parallelism: number;
-  /** Today's kernels in their order, each as fast as its unit in the fastest variant. */
-  readonly kernels: readonly PlacedKernel[];
+  readonly kernels: readonly Readonly<{ name: string; operator: string; ms: number; isOnLongestPath: boolean }>[];
   readonly edges: readonly (readonly [from: number, to: number])[];
-  readonly units: readonly UnitRow[];
+  readonly units: readonly Readonly<{
+    operators: string;
+    units: number;
+    todayMs: number;
+    bestMs: number;
+    setting: string;
+  }>[];
 }
 
-/** All choices among some, with none and with all. */
-function choicesOf<T>([first, ...rest]: readonly T[]): readonly (readonly T[])[] {
+function listChoices<T>([first, ...rest]: readonly T[]): readonly (readonly T[])[] {
   if (first === undefined) return [[]];
-  return choicesOf(rest).flatMap((choice) => [choice, [first, ...choice]]);
+  return listChoices(rest).flatMap((choice) => [choice, [first, ...choice]]);
 }
 
-/**
- * What the measured variants could give together. A variant with longer fused kernels makes units longer, in which
- * others can be chosen less finely, so the least over all choices of variants counts: one more can only lower a floor.
- *
- * @param variants that of today first
- */
-export function floorsOf(source: LayerGraph, [today, ...others]: readonly TimedVariant[]): Floors {
+/** Longer fused kernels make units longer, with fewer choices, so the least over all choices of variants counts. */
+export function computeFloors(source: LayerGraph, [today, ...others]: readonly TimedVariant[]): Floors {
   if (today === undefined) throw new PlatformError('internal', 'no variant');
-  const all = choicesOf(others).map((choice) => floorsOfUnits(source, today, [today, ...choice]));
-  const leastBy = (ms: (floors: Floors) => number): Floors | undefined =>
-    all.reduce<Floors | undefined>(
-      (least, one) => (least === undefined || ms(one) < ms(least) ? one : least),
-      undefined,
-    );
-  const free = leastBy(({ freeMs }) => freeMs) ?? floorsOfUnits(source, today, [today]);
-  return { ...free, withReordersMs: leastBy(({ withReordersMs = Infinity }) => withReordersMs)?.withReordersMs };
+  const all = listChoices(others).map((choice) => floorsOfUnits(source, today, [today, ...choice]));
+  const leastBy = (ms: (floors: Floors) => number): Floors =>
+    all.reduce((least, one) => (ms(one) < ms(least) ? one : least));
+  const { withReordersMs } = leastBy((one) => one.withReordersMs ?? Infinity);
+  return { ...leastBy(({ freeMs }) => freeMs), withReordersMs };
 }
 
 function floorsOfUnits(source: LayerGraph, today: TimedVariant, variants: readonly TimedVariant[]): Floors {
-  const units = unitsOf(source, variants.map(({ kernels }) => kernels)); // prettier-ignore
+  const units = findUnits(source, variants.map(({ kernels }) => kernels)); // prettier-ignore
   const measured = variants.map((variant) => unitTimes(variant, units));
   // A unit without a kernel in any variant is folded away.
   const isFolded = units.units.map((_, unit) => measured.every(({ ms }) => ms[unit] === Infinity));
@@ -180,10 +181,7 @@ function floorsOfUnits(source: LayerGraph, today: TimedVariant, variants: readon
     );
   const withReorders = (rate: number): number => {
     const [plain, blocked] = [layoutMs(false), layoutMs(true)];
-    for (const [unit, ms] of blocked.entries()) {
-      const leaving = rate * bytesOf(units.leaving.get(unit) ?? []);
-      blocked[unit] = ms + leaving;
-    }
+    for (const [unit, ms] of blocked.entries()) blocked[unit] = ms + rate * bytesOf(units.leaving.get(unit) ?? []);
     const changes = units.edges.map(({ from, to, values }) => ({ from, to, cost: rate * bytesOf(values) }));
     return leastWithChanges({ plain, blocked, changes }) + otherMs;
   };
@@ -192,12 +190,10 @@ function floorsOfUnits(source: LayerGraph, today: TimedVariant, variants: readon
   const meanOf = (index: number): number => mean(today.rounds.map((round) => round[index] ?? 0));
   const changesMs = today.graph.layers.flatMap((kernel, index) => (isReorder(kernel) ? [meanOf(index)] : []));
   const weights = today.graph.layers.map((kernel, index) => {
-    // As in the floor with free layouts.
     if (isReorder(kernel)) return 0;
-    const ms = meanOf(index);
-    const unit = places[index];
-    const ofUnit = unit === undefined ? 0 : (own?.ms[unit] ?? 0);
-    return unit === undefined || ofUnit === 0 ? ms : (ms * (best[unit]?.ms ?? 0)) / ofUnit;
+    const unit = places[index] ?? -1;
+    const ofUnit = own?.ms[unit] ?? 0;
+    return ofUnit === 0 ? meanOf(index) : (meanOf(index) * (best[unit]?.ms ?? 0)) / ofUnit;
   });
   const path = longestPath(today.prepared.recipe, weights);
   const onPath = new Set(path);
@@ -259,8 +255,8 @@ export interface PossibleFusion {
 /** Neighbouring kernels that the runtime could compute in one pass, and does not. */
 export function possibleFusion({ graph }: Pick<TimedVariant, 'graph'>, peaks: Peaks): PossibleFusion {
   const readers = new Map<string, number>();
-  for (const { inputs } of graph.layers) for (const name of inputs) readers.set(name, (readers.get(name) ?? 0) + 1);
-  for (const name of graph.outputs) readers.set(name, (readers.get(name) ?? 0) + 1);
+  const read = [...graph.layers.flatMap(({ inputs }) => inputs), ...graph.outputs];
+  for (const name of read) readers.set(name, (readers.get(name) ?? 0) + 1);
   const makers = new Map(graph.layers.flatMap((kernel) => kernel.outputs.map((output) => [output, kernel] as const)));
   let [chains, bytes] = [0, 0];
   for (const kernel of graph.layers) {

@@ -1,4 +1,5 @@
 import {
+  type Both,
   type LoadedModel,
   measurePaired,
   type MeasuringContext,
@@ -7,7 +8,7 @@ import {
   pairedRatio,
   PlatformError,
   type RunOptions,
-  runOptionsOf,
+  buildRunOptions,
   DEFAULT_RUNTIME,
   storedPeaks,
   sumOf,
@@ -19,42 +20,39 @@ import {
 import type { MeasureSettings } from '../measure/tasks.js';
 import {
   type Floors,
-  floorsOf,
+  computeFloors,
   possibleFusion,
   type PossibleFusion,
   type Saving,
-  savingOf,
-  totalsOf,
+  computeSaving,
+  computeTotals,
+  savingBetween,
 } from './advice.js';
 import { measureVariants, type TimedVariant } from './measure-variants.js';
-import { AS_TODAY, runKey, type Setting, settingsFor, variantsOf } from './variants.js';
+import { AS_TODAY, runKey, type Setting, settingsFor, type Variant, prepareVariants } from './variants.js';
 
-export interface AdviseSettings extends Omit<MeasureSettings, 'runOptions'> {
+interface AdviseSettings extends Omit<MeasureSettings, 'runOptions'> {
   readonly threads: number;
   readonly rounds: number;
   readonly verify: boolean;
 }
 
-/** Kernels that do not depend on each other run at the same time. */
 const PARALLEL: Setting = {
   name: '--execution-mode parallel',
   runtime: { ...DEFAULT_RUNTIME, execution_mode: 'parallel' },
 };
 
-/** Least parallelism with which running kernels at the same time is tried. */
 const WORTH_TRYING = 1.05;
 
-export const MOST_LINES = 5;
+const MOST_LINES = 5;
 
 export interface Claim {
   readonly setting: string;
   readonly by: 'bricks' | 'whole model';
   readonly saving: Saving;
-  /** What the same setting saves on the whole model; undefined where that was not asked for. */
   readonly verified?: Saving | undefined;
 }
 
-/** Time with one thread over time with all, measured in turns. */
 export interface Scaling {
   readonly ratio: number;
   readonly low: number | undefined;
@@ -64,7 +62,7 @@ export interface Scaling {
 export interface Advice {
   readonly model: string;
   readonly threads: number;
-  /** The whole model, ms: a mean of the rounds. */
+  /** A mean of the rounds. */
   readonly measuredMs: number;
   readonly kernelsMs: number;
   readonly variants: readonly {
@@ -75,34 +73,29 @@ export interface Advice {
   }[];
   readonly notTried: readonly { readonly setting: string; readonly reason: string }[];
   readonly floors: Floors;
-  /** How much faster all threads are than one; undefined with one thread. */
   readonly scaling: Scaling | undefined;
   /** A run without work, ms; undefined where 'mlmodelscope machine' did not measure it. */
   readonly callMs: number | undefined;
-  /** By the runtime's profile: kernels, and what is between them and around them. */
+  /** By the runtime's profile. */
   readonly framework: { readonly betweenMs: number; readonly perKernelUs: number } | undefined;
-  /** What fusions and the blocked layout save today; undefined where a level could not be measured. */
+  /** undefined where a level could not be measured. */
   readonly fusion: { readonly taken: Saving | undefined; readonly layout: Saving | undefined; readonly sites: number };
   readonly possible: PossibleFusion;
   readonly claims: readonly Claim[];
 }
 
-type Sides = readonly [today: readonly number[], changed: readonly number[]];
-
 async function wholeRounds(
   loaded: LoadedModel,
-  options: readonly [RunOptions, RunOptions],
+  options: Both<RunOptions>,
   { protocol, limits, rounds }: AdviseSettings,
   { agent, signal, onEvent }: MeasuringContext,
   label: string,
-): Promise<Sides> {
+): Promise<Both<readonly number[]>> {
   const filled = weightlessBenchmark(loaded.model);
   const benchmark = (await withOwnWeights(filled, loaded.weights, agent)) ?? filled;
-  const requests = options.map((runOptions): MeasureRequest => {
-    return { benchmark, name: loaded.name, runOptions, protocol, limits, occasion: 1 };
-  });
-  const [first, second] = requests;
-  if (first === undefined || second === undefined) throw new PlatformError('internal', 'two sides are needed');
+  const common = { benchmark, name: loaded.name, protocol, limits, occasion: 1 };
+  const first: MeasureRequest = { ...common, runOptions: options[0] };
+  const second: MeasureRequest = { ...common, runOptions: options[1] };
   const times: [number[], number[]] = [[], []];
   const pair = { label, requests: [[first], [second]] } as const;
   for await (const results of measurePaired([agent, agent], [pair], { rounds, signal, onEvent })) {
@@ -119,7 +112,7 @@ async function wholeRounds(
   return times;
 }
 
-async function frameworkOf(
+async function measureFramework(
   loaded: LoadedModel,
   runOptions: RunOptions,
   { protocol, limits }: AdviseSettings,
@@ -133,15 +126,6 @@ async function frameworkOf(
   return { betweenMs, perKernelUs: (1000 * betweenMs) / outermost.length };
 }
 
-function named(variants: readonly TimedVariant[], level: string): TimedVariant | undefined {
-  return variants.find(({ setting }) => setting.name === `--optimization-level ${level}`);
-}
-
-function savingBetween(slow: TimedVariant | undefined, fast: TimedVariant | undefined): Saving | undefined {
-  return slow === undefined || fast === undefined ? undefined : savingOf(totalsOf(slow), totalsOf(fast));
-}
-
-/** What the runtime's settings are worth for a model, and what its kernels could still gain. */
 export async function adviseOn(
   loaded: LoadedModel,
   settings: AdviseSettings,
@@ -157,7 +141,7 @@ export async function adviseOn(
     );
   }
   onEvent({ kind: 'note', level: 'info', message: `${loaded.name}: optimizing it with each setting` });
-  const found = await variantsOf(loaded, settingsFor(threads), threads, agent, signal);
+  const found = await prepareVariants(loaded, settingsFor(threads), threads, agent, signal);
   const today = found.variants[0];
   if (today === undefined || today.graph.layers.length !== today.prepared.recipe.sequences.length) {
     throw new PlatformError(
@@ -181,20 +165,17 @@ export async function adviseOn(
   const savings = variants.slice(1).map((variant) => ({ variant, saving: savingBetween(base, variant) }));
   // Only these are in the composites of today's kernels; the least of others would be the luckiest process.
   const together = variants.filter(({ setting }) => Object.keys(setting.runtime.session).length === 0);
-  const floors = floorsOf(found.source, together);
+  const floors = computeFloors(found.source, together);
   const isWorth = threads > 1 && floors.parallelism > WORTH_TRYING;
+  const notParallel = threads === 1 ? 'there is one thread' : 'its kernels depend on each other';
   const parallel = { ...PARALLEL, runtime: { ...PARALLEL.runtime, inter_op_threads: threads } };
-  // Of settings that make the same kernels, the first is advised.
-  const isFirst = (variant: TimedVariant): boolean =>
-    variants.find((other) => runKey(other) === runKey(variant)) === variant;
-  const claims: Claim[] = savings.flatMap(({ variant, saving }) =>
-    saving?.isSeen === true && isFirst(variant)
-      ? [{ setting: variant.setting.name, by: 'bricks' as const, saving }]
-      : [],
-  );
+  const claims: Claim[] = savings.flatMap(({ variant, saving }) => {
+    const isFirst = variants.find((other) => runKey(other) === runKey(variant)) === variant;
+    return saving?.isSeen === true && isFirst ? [{ setting: variant.setting.name, by: 'bricks' as const, saving }] : [];
+  });
   const wholes: number[] = [];
   if (isWorth) {
-    const options = runOptionsOf(1, agent.description, parallel.runtime);
+    const options = buildRunOptions(1, agent.description, parallel.runtime);
     const sides = await wholeRounds(
       loaded,
       [base.runOptions, options],
@@ -203,12 +184,12 @@ export async function adviseOn(
       `${loaded.name}, in parallel`,
     );
     wholes.push(...sides[0]);
-    const saving = savingOf(...sides);
+    const saving = computeSaving(...sides);
     const setting = `${PARALLEL.name} --inter-op-threads ${threads} --threads 1`;
     if (saving?.isSeen === true) claims.push({ setting, by: 'whole model', saving, verified: saving });
   }
   // With one thread, both sides are the same, and one round is enough for the time of the whole model.
-  const one = runOptionsOf(1, agent.description);
+  const one = buildRunOptions(1, agent.description);
   const sides = await wholeRounds(
     loaded,
     [base.runOptions, one],
@@ -227,44 +208,33 @@ export async function adviseOn(
       continue;
     }
     const label = `${loaded.name}, ${claim.setting}`;
-    verified.push({
-      ...claim,
-      verified: savingOf(
-        ...(await wholeRounds(loaded, [base.runOptions, variant.runOptions], settings, context, label)),
-      ),
-    });
+    const both = await wholeRounds(loaded, [base.runOptions, variant.runOptions], settings, context, label);
+    verified.push({ ...claim, verified: computeSaving(...both) });
   }
   const peaks = await storedPeaks(store, agent.description, base.runOptions);
-  const [basic, extended] = [named(variants, 'basic'), named(variants, 'extended')];
-  const sameAs = (level: string): boolean =>
-    found.variants.some(({ setting, isSameGraph }) => setting.name === `--optimization-level ${level}` && isSameGraph);
-  const [ofBasic, ofExtended] = [sameAs('basic') ? base : basic, sameAs('extended') ? base : extended];
+  const [ofBasic, ofExtended] = ['basic', 'extended'].map((level): TimedVariant | undefined => {
+    const isNamed = ({ setting }: Variant): boolean => setting.name === `--optimization-level ${level}`;
+    return found.variants.find(isNamed)?.isSameGraph === true ? base : variants.find(isNamed);
+  });
   return {
     model: loaded.name,
     threads,
     measuredMs: sumOf(wholes) / wholes.length,
-    kernelsMs: sumOf(totalsOf(base)) / base.rounds.length,
+    kernelsMs: sumOf(computeTotals(base)) / base.rounds.length,
     variants: found.variants.map((variant) => {
       const timed = variants.find(({ setting }) => setting === variant.setting) ?? base;
-      const ms = sumOf(totalsOf(timed)) / timed.rounds.length;
+      const ms = sumOf(computeTotals(timed)) / timed.rounds.length;
       const saving = savings.find((one) => one.variant.setting === variant.setting)?.saving;
       return { setting: variant.setting.name, ms, isSameGraph: variant.isSameGraph, saving };
     }),
     notTried: [
       ...found.refused.map(({ setting, reason }) => ({ setting: setting.name, reason })),
       ...unmeasured.map(({ variant, reason }) => ({ setting: variant.setting.name, reason })),
-      ...(isWorth
-        ? []
-        : [
-            {
-              setting: PARALLEL.name,
-              reason: threads === 1 ? 'there is one thread' : 'its kernels depend on each other',
-            },
-          ]),
+      ...(isWorth ? [] : [{ setting: PARALLEL.name, reason: notParallel }]),
       { setting: 'reduced precision', reason: 'it needs other weights; quantize the model, and advise on the result' },
     ],
     floors,
-    framework: await frameworkOf(loaded, base.runOptions, settings, context).catch((error: unknown) => {
+    framework: await measureFramework(loaded, base.runOptions, settings, context).catch((error: unknown) => {
       onEvent({
         kind: 'note',
         level: 'warning',
@@ -273,8 +243,8 @@ export async function adviseOn(
       return undefined;
     }),
     fusion: {
-      taken: savingBetween(ofBasic, ofExtended),
-      layout: ofExtended === base ? undefined : savingBetween(ofExtended, base),
+      taken: ofBasic && ofExtended && savingBetween(ofBasic, ofExtended),
+      layout: ofExtended === undefined || ofExtended === base ? undefined : savingBetween(ofExtended, base),
       sites:
         ofBasic === undefined || ofExtended === undefined
           ? 0

@@ -11,11 +11,11 @@ import {
   RunProgress,
   type Task,
 } from '../../../src/plugin-api.js';
-import { contextOf } from '../bricks/needs.js';
+import { computeContext } from '../bricks/needs.js';
 import { brickLatency } from '../estimate/brick-latency.js';
 import { groupObservations } from '../estimate/observations.js';
 import { bricksOfModel, brickTasks, type MeasureSettings, MAX_OCCASIONS } from '../measure/tasks.js';
-import type { Variant } from './variants.js';
+import { sessionKey, type Variant } from './variants.js';
 
 export const MAX_ROUNDS = MAX_OCCASIONS;
 
@@ -24,27 +24,16 @@ export interface TimedVariant extends Variant {
   readonly rounds: readonly (readonly number[])[];
 }
 
-export interface TimedVariants {
-  readonly variants: readonly TimedVariant[];
-  readonly unmeasured: readonly { readonly variant: Variant; readonly reason: string }[];
-}
-
-/** Where kernels are measured the same way, they are in the same composites. */
-function measuredTogether(variants: readonly Variant[]): Iterable<readonly Variant[]> {
-  return groupedBy(variants, ({ runOptions }) => JSON.stringify(runOptions.session ?? [])).values();
-}
-
-/**
- * Measures the kernels of all variants in rounds. In each round, the kernels of variants that run with the same session
- * are in the same composites, in the footprint of the model as it runs today, so that only differences between them are
- * left. What the store has is not measured again.
- */
+/** Measures the kernels in the footprint of today's model, so that only differences between variants are left. */
 export async function measureVariants(
   variants: readonly Variant[],
   rounds: number,
   settings: Omit<MeasureSettings, 'runOptions'>,
   context: MeasuringContext,
-): Promise<TimedVariants> {
+): Promise<{
+  readonly variants: readonly TimedVariant[];
+  readonly unmeasured: readonly { readonly variant: Variant; readonly reason: string }[];
+}> {
   const { agent, store, signal } = context;
   const [base] = variants;
   if (base === undefined) throw new PlatformError('internal', 'no variant to measure');
@@ -63,8 +52,10 @@ export async function measureVariants(
     );
   };
   const progress = new RunProgress();
-  const groups = [...measuredTogether(variants)].map((together) => {
-    const system = identifySystem(agent.description, together[0]?.runOptions ?? base.runOptions);
+  // Where kernels are measured the same way, they are in the same composites.
+  const bySession = groupedBy(variants, sessionKey);
+  const groups = [...bySession.values()].map((together) => {
+    const system = identifySystem(agent.description, together[0].runOptions);
     return { together, system, results: new KnownResults() };
   });
   const planned = [];
@@ -99,7 +90,7 @@ export async function measureVariants(
     );
     for (const variant of together) {
       const recipe = recipeIn(variant);
-      const where = contextOf(recipe, system);
+      const where = computeContext(recipe, system);
       const problem = recipe.bricks
         .map((brick) => brickLatency(brick, where, all))
         .find(({ kind }) => kind === 'unknown');

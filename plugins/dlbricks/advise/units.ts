@@ -1,42 +1,32 @@
-import type { KernelsOfLayers, LayerGraph } from '../../../src/plugin-api.js';
+import { DisjointSets, type KernelsOfLayers, type LayerGraph } from '../../../src/plugin-api.js';
 
 export interface Units {
   /** Indices of the author's layers in each unit, in the order of the graph. */
   readonly units: readonly (readonly number[])[];
   readonly unitOf: readonly number[];
-  /** Between units: bytes are those of the values that pass. */
   readonly edges: readonly { readonly from: number; readonly to: number; readonly values: readonly string[] }[];
   /** Units with an output of the model, and these outputs. */
   readonly leaving: ReadonlyMap<number, readonly string[]>;
 }
 
-/**
- * The author's graph in units that end at values which the kernels of every variant compute. A layer whose value does
- * not survive in some variant is in the unit of the layers that read it.
- */
-export function unitsOf(source: LayerGraph, variants: readonly KernelsOfLayers[]): Units {
+/** The author's graph in units that end at values which all variants compute. Layers of other values join readers. */
+export function findUnits(source: LayerGraph, variants: readonly KernelsOfLayers[]): Units {
   const { layers, outputs } = source;
   const surviving = variants.map(({ ends }) => new Set(ends));
   const survives = (layer: number): boolean => surviving.every((ends) => ends.has(layer));
-  const parent = layers.map((_, index) => index);
-  const rootOf = (index: number): number => {
-    let root = index;
-    while (parent[root] !== root) root = parent[root] ?? root;
-    for (let at = index; at !== root;) [at, parent[at]] = [parent[at] ?? root, root];
-    return root;
-  };
+  const sets = new DisjointSets(layers.length);
   const producer = new Map<string, number>();
   for (const [index, node] of layers.entries()) for (const output of node.outputs) producer.set(output, index);
   for (const [index, { inputs }] of layers.entries()) {
     for (const name of inputs) {
       const before = producer.get(name);
-      if (before !== undefined && !survives(before)) parent[rootOf(before)] = rootOf(index);
+      if (before !== undefined && !survives(before)) sets.join(before, index);
     }
   }
   const numbers = new Map<number, number>();
   const units: number[][] = [];
   const unitOf = layers.map((_, index) => {
-    const root = rootOf(index);
+    const root = sets.find(index);
     const number = numbers.get(root) ?? units.length;
     if (number === units.length) units.push([]);
     numbers.set(root, number);

@@ -8,15 +8,14 @@ import {
   layersOfKernels,
   type LoadedModel,
   messageOf,
-  runOptionsOf,
+  buildRunOptions,
   type RunOptions,
   type RuntimeSettings,
 } from '../../../src/plugin-api.js';
-import { decompose, graphToCut, wholeOf } from '../bricks/decompose.js';
+import { decompose, graphToCut, buildWholeBenchmark } from '../bricks/decompose.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 
 export interface Setting {
-  /** As options of commands have it. */
   readonly name: string;
   readonly runtime: RuntimeSettings;
 }
@@ -49,42 +48,42 @@ export interface Variant {
   readonly prepared: Pick<PreparedModel, 'recipe' | 'bricks' | 'roughMs'>;
   readonly graph: LayerGraph;
   readonly kernels: KernelsOfLayers;
-  /** Whether it has the kernels of the default. */
   readonly isSameGraph: boolean;
 }
 
-export interface Variants {
-  readonly source: LayerGraph;
-  readonly variants: readonly Variant[];
-  readonly refused: readonly { readonly setting: Setting; readonly reason: string }[];
+export function runKey(variant: Variant): string {
+  return `${graphKey(variant.prepared)} ${sessionKey(variant)}`;
 }
 
-/** The same for variants that run the same kernels in the same way. */
-export function runKey({ prepared, runOptions }: Variant): string {
-  return JSON.stringify([graphKey(prepared), runOptions.session ?? []]);
+export function sessionKey({ runOptions }: Pick<Variant, 'runOptions'>): string {
+  return JSON.stringify(runOptions.session ?? []);
 }
 
 function graphKey({ recipe }: Variant['prepared']): string {
   return JSON.stringify([recipe.sequences.map((brick) => recipe.bricks[brick]?.signature), recipe.edges]);
 }
 
-export async function variantsOf(
+export async function prepareVariants(
   loaded: LoadedModel,
   settings: readonly Setting[],
   threads: number,
   agent: BenchmarkAgent,
   signal: AbortSignal,
-): Promise<Variants> {
+): Promise<{
+  readonly source: LayerGraph;
+  readonly variants: readonly Variant[];
+  readonly refused: readonly { readonly setting: Setting; readonly reason: string }[];
+}> {
   const cut = { cut: 'kernel', granularity: 1, shorten: 'never' } as const;
-  const filled = wholeOf(loaded, {});
-  const usual = runOptionsOf(threads, agent.description);
+  const filled = buildWholeBenchmark(loaded, {});
+  const usual = buildRunOptions(threads, agent.description);
   const source = isCompletelyTyped(loaded.model)
     ? layerGraph(loaded.model)
     : (await graphToCut(loaded, { cut: 'layer', runOptions: usual }, agent, signal)).graph;
   const variants: Variant[] = [];
   const refused: { setting: Setting; reason: string }[] = [];
   for (const one of settings) {
-    const runOptions = runOptionsOf(threads, agent.description, one.runtime);
+    const runOptions = buildRunOptions(threads, agent.description, one.runtime);
     try {
       const { decomposed, graph } = await decompose(loaded, { ...cut, runOptions }, agent, signal, { filled });
       const [first] = variants;

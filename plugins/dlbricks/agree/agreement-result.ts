@@ -52,7 +52,7 @@ export function verdictOfAll(outputs: AgreementDocument['outputs']): AgreementDo
   );
 }
 
-function notesOf({ aspects, outputs, verdict }: AgreementDocument): readonly string[] {
+function listNotes({ aspects, outputs, verdict }: AgreementDocument): readonly string[] {
   const lines = new Set<string>();
   for (const { model, precision, tolerance } of outputs) {
     lines.add(`${model}: within tolerance up to a relative difference of ${tolerance} (${precision})`);
@@ -64,9 +64,8 @@ function notesOf({ aspects, outputs, verdict }: AgreementDocument): readonly str
     const much = by === null ? '' : ` (relative difference ${Number(by.toPrecision(3))})`;
     lines.add(`${where}: the two part at ${at}${operator === null ? ', an input' : `, of ${operator}`}${much}`);
   }
-  const listed = aspects.map(({ aspect, before, after, input_difference: difference }) => {
-    const makes =
-      difference === null ? '' : `, which alone changes the input by up to ${Number(difference.toPrecision(3))}`;
+  const listed = aspects.map(({ aspect, before, after, input_difference: by }) => {
+    const makes = by === null ? '' : `, which alone changes the input by up to ${Number(by.toPrecision(3))}`;
     return `${aspect} (${before}, then ${after}${makes})`;
   });
   if (listed.length === 0) lines.add('the two sides have the same machine, runtime, settings, graph and steps');
@@ -91,7 +90,7 @@ export function shownAgreement(document: AgreementDocument): Shown {
       { key: 'verdict', title: 'verdict', align: 'left' },
     ],
     rows: outputs,
-    notes: notesOf(document),
+    notes: listNotes(document),
   } as const;
   return shownTable(table, { document, title: `Agreement of ${after} with ${before}`, verdict: `Outputs: ${verdict}` });
 }

@@ -1,9 +1,8 @@
 import { groupedBy, type Model } from '../../../src/plugin-api.js';
 
 /**
- * Names of values that are quantized right away, each with the name of its dequantized form. Only that form reaches other
- * layers: quantizers leave out an activation whose bounds are those of the quantized type, so that the value before it
- * is that of another layer in the graph of floats.
+ * For values that are quantized right away, their dequantized forms. Only those reach other layers: the value before
+ * may lack an activation whose bounds are those of the quantized type.
  */
 export function dequantizedNames({ graph }: Model): ReadonlyMap<string, string> {
   const inputs = graph.nodes.flatMap((node) => [...new Set(node.inputs)].map((name) => ({ name, node })));

@@ -1,15 +1,14 @@
 import { type Model, TOLERANCE } from '../../../src/plugin-api.js';
 
-/** A precision that a model computes in, and the relative difference within which outputs of two such models agree. */
+/** Outputs of two models agree within this relative difference. */
 export interface Precision {
   readonly name: string;
   readonly tolerance: number;
 }
 
 /**
- * The finest first. Beside float32, tolerances are about twenty times the largest error of rounding an element to the
- * precision, over the largest element: 2 ** -11, 2 ** -9 and 1 / 510. With 15 steps that would be more than half of the
- * element; their errors average out over the many weights of a sum.
+ * Tolerances are about twenty times the largest error of rounding: 2 ** -11, 2 ** -9 and 1 / 510 of the largest
+ * element. 15 steps would give more than half of it, but errors average out over the many weights of a sum.
  */
 const FLOAT = { name: 'float32', tolerance: TOLERANCE };
 const FLOAT16 = { name: 'float16', tolerance: 0.01 };
@@ -28,7 +27,7 @@ const QUANTIZED_OPERATOR = /^(Dynamic)?Quantize|^DequantizeLinear$|^Q[A-Z]|Integ
 
 const FOUR_BITS_BY_DEFAULT: ReadonlySet<string> = new Set(['MatMulNBits', 'MatMulBnb4', 'GatherBlockQuantized']);
 
-function* precisionsOf({ graph }: Model): Generator<Precision> {
+function* listPrecisions({ graph }: Model): Generator<Precision> {
   const types = [...graph.types.values(), ...graph.initializers.values()];
   for (const { elementType } of types) yield OF_TYPES.get(elementType) ?? FLOAT;
   for (const { opType, attributes } of graph.nodes) {
@@ -39,11 +38,10 @@ function* precisionsOf({ graph }: Model): Generator<Precision> {
   }
 }
 
-/** The coarsest precision of the models. */
 export function coarsestPrecision(models: readonly Model[]): Precision {
   let coarsest: Precision = FLOAT;
   for (const model of models) {
-    for (const precision of precisionsOf(model)) if (precision.tolerance > coarsest.tolerance) coarsest = precision;
+    for (const precision of listPrecisions(model)) if (precision.tolerance > coarsest.tolerance) coarsest = precision;
   }
   return coarsest;
 }

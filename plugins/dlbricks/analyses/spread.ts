@@ -7,20 +7,14 @@ const settings = z.strictObject({
   occasions: z.int().min(2).max(100).default(2),
 });
 
-interface OfSystem {
-  readonly system: System;
-  /** Latencies of each benchmark on its occasions, ms, by signature, protocol and context. */
-  readonly benchmarks: Map<string, number[]>;
-}
-
-/** How repeatable each machine is: the standard deviation between processes at different times. */
 export const spread: Analysis<z.infer<typeof settings>> = {
   name: 'spread',
   description: 'standard deviation between occasions of the same benchmark, by system',
   settings,
 
   async run({ occasions }, { store }) {
-    const systems = new Map<string, OfSystem>();
+    /** Latencies of each benchmark on its occasions, ms, by signature, protocol and context. */
+    const systems = new Map<string, { readonly system: System; readonly benchmarks: Map<string, number[]> }>();
     for await (const { signature, system, protocol, context, outcome } of store.listMeasurements()) {
       if (outcome.kind !== 'samples') continue;
       const ofSystem = systems.get(system.fingerprint) ?? { system, benchmarks: new Map<string, number[]>() };

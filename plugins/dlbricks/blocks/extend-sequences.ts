@@ -1,7 +1,7 @@
 import type { Edge } from '../cut/layer-cut.js';
 
 export interface Sequences {
-  /** An identifier of each sequence; sequences with equal identifiers do the same. */
+  /** Sequences with equal identifiers do the same. */
   readonly sequences: readonly string[];
   readonly edges: readonly Edge[];
 }
@@ -10,20 +10,13 @@ export type Extended =
   | { readonly kind: 'extended'; readonly sequences: Sequences }
   | { readonly kind: 'different'; readonly reason: string };
 
-function commonStart(one: readonly string[], other: readonly string[]): number {
-  const end = one.findIndex((sequence, index) => sequence !== other[index]);
-  return end < 0 ? one.length : end;
-}
-
-/**
- * The sequences of a graph with `count` blocks, from those of the same graph with two and with three. The third block
- * must add its sequences in one place, and they must repeat the sequences right before that place.
- */
+/** The third block must add its sequences in one place, and repeat the sequences right before that place. */
 export function extendSequences(two: readonly string[], three: Sequences, count: number): Extended {
   const { sequences, edges } = three;
   const added = sequences.length - two.length;
   if (added <= 0) return { kind: 'different', reason: 'a third block adds no kernels' };
-  const at = Math.min(commonStart(two, sequences), two.length);
+  const differing = two.findIndex((sequence, index) => sequence !== sequences[index]);
+  const at = differing < 0 ? two.length : differing;
   const isInserted = two.slice(at).every((sequence, index) => sequence === sequences[at + added + index]);
   if (!isInserted) return { kind: 'different', reason: 'a third block changes kernels outside of the block' };
   const block = sequences.slice(at, at + added);
@@ -32,7 +25,6 @@ export function extendSequences(two: readonly string[], three: Sequences, count:
   }
   const more = count - 3;
   const shift = more * added;
-  const repeated = Array.from({ length: more }, () => block).flat();
   const copies = Array.from({ length: more + 1 }, (_, copy) => copy * added);
   const extended = edges.flatMap(([from, to]): readonly Edge[] => {
     if (to < at) return [[from, to]];
@@ -41,11 +33,7 @@ export function extendSequences(two: readonly string[], three: Sequences, count:
     const moves = from >= at - added;
     return copies.map((moved): Edge => [moves ? from + moved : from, to + moved]);
   });
-  return {
-    kind: 'extended',
-    sequences: {
-      sequences: [...sequences.slice(0, at + added), ...repeated, ...sequences.slice(at + added)],
-      edges: extended,
-    },
-  };
+  const repeated = Array.from({ length: more }, () => block).flat();
+  const all = [...sequences.slice(0, at + added), ...repeated, ...sequences.slice(at + added)];
+  return { kind: 'extended', sequences: { sequences: all, edges: extended } };
 }

@@ -1,25 +1,16 @@
 import { type Model, readNames } from '../../../src/plugin-api.js';
 import { nodeLabels } from './node-labels.js';
 
-type Graph = Model['graph'];
-
-/**
- * Consecutive blocks of nodes that do the same, such as the layers of a decoder. Each block reads only values of
- * itself, of the block before it, and of nodes before all blocks.
- */
+/** Each block reads only values of itself, of the block before it, and of nodes before all blocks. */
 export interface RepeatedBlocks {
   readonly first: number;
   readonly length: number;
   readonly count: number;
 }
 
-/**
- * With fewer blocks, shortening does not pay: the two shortened graphs, with two and three blocks, have at least as
- * many.
- */
+/** With fewer, the two shortened graphs, of two and three blocks, have at least as many. */
 const MIN_BLOCKS = 4;
 
-/** Number of distances between equal nodes that are tried as the length of a block. */
 const MAX_LENGTHS = 8;
 
 /** The distances between a node and the next one like it that cover the most nodes. */
@@ -37,7 +28,7 @@ export function likelyLengths(labels: readonly number[]): readonly number[] {
     .map(([length]) => length);
 }
 
-/** Nodes from `first` to before `end`. Each of them, except the last `length`, is like the node `length` later. */
+/** Each node, except the last `length`, is like the node `length` later. */
 interface Run {
   readonly first: number;
   readonly end: number;
@@ -56,24 +47,22 @@ export function longestRun(labels: readonly number[], length: number): Run {
   return best;
 }
 
-/** Checks that the values of repeated nodes flow only as {@link RepeatedBlocks} allows. */
 class Wiring {
   readonly #producer = new Map<string, number>();
 
-  constructor(private readonly graph: Graph) {
+  constructor(private readonly graph: Model['graph']) {
     for (const [index, { outputs }] of graph.nodes.entries())
       for (const name of outputs) this.#producer.set(name, index);
   }
 
   isOfBlocks(blocks: RepeatedBlocks): boolean {
     const { first, length, count } = blocks;
-    for (let index = first; index < first + (count - 1) * length; index++) {
+    for (let index = first; index < first + (count - 1) * length; index++)
       if (!this.#areAlike(index, blocks)) return false;
-    }
     return this.#leavesFromLast(blocks);
   }
 
-  /** Whether a node reads the same within its block as its counterpart reads within the next block. */
+  /** Within its own block and the next one. */
   #areAlike(index: number, { first, length }: RepeatedBlocks): boolean {
     const one = this.graph.nodes[index];
     const next = this.graph.nodes[index + length];
@@ -89,10 +78,7 @@ class Wiring {
     });
   }
 
-  /**
-   * Whether nodes after the blocks read only the last block, and all blocks but the last have the same outputs of the
-   * model.
-   */
+  /** Only the last block is read later, and the other blocks have the same outputs of the model. */
   #leavesFromLast({ first, length, count }: RepeatedBlocks): boolean {
     const { nodes, outputs } = this.graph;
     const lastBlock = first + (count - 1) * length;
@@ -119,12 +105,7 @@ class Wiring {
   }
 }
 
-/**
- * Finds the repeated blocks that cover the most nodes of a graph; they may begin at any node. The time is linear in the
- * number of nodes, in the worst case times the length of a block.
- *
- * @returns undefined where there are none, or fewer than are worth a shortened graph
- */
+/** Takes linear time, at most times the length of a block. @returns undefined where shortening does not pay */
 export function findRepeatedBlocks({ graph }: Pick<Model, 'graph'>): RepeatedBlocks | undefined {
   const labels = nodeLabels(graph);
   const runs = likelyLengths(labels)

@@ -1,19 +1,12 @@
 import { type Model, sortedAttributes, steeringConstants } from '../../../src/plugin-api.js';
 
-type Graph = Model['graph'];
-
-/** Bytes and 64-bit integers of attributes as text. */
 function plain(_: string, value: unknown): unknown {
   if (typeof value === 'bigint') return `${value}n`;
   return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
 }
 
-/**
- * A label for each node, as a number. Two nodes have the same label where they do the same with values of the same
- * types: operator, attributes, kinds and types of inputs, types of outputs, content of steering constants. The origin
- * of the values does not count.
- */
-export function nodeLabels({ nodes, initializers, inputs, types }: Graph): readonly number[] {
+/** Two nodes have the same label where they do the same with values of the same types, wherever these come from. */
+export function nodeLabels({ nodes, initializers, inputs, types }: Model['graph']): readonly number[] {
   const steering = steeringConstants({ nodes, initializers });
   const fed = new Set(inputs);
   const typeOf = (name: string): string => {

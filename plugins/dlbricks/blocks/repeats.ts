@@ -1,22 +1,20 @@
 import { likelyLengths, longestRun, type RepeatedBlocks } from './find-blocks.js';
 
-/** How often a part beside a repeat is searched for others; it bounds the time for graphs that were made to be slow. */
+/** Bounds the time for graphs that were made to be slow. */
 const MAX_DEPTH = 6;
 
 function longestRepeat(labels: readonly number[]): RepeatedBlocks | undefined {
-  const [longest] = likelyLengths(labels)
-    .map((length) => longestRun(labels, length))
-    .map(({ first, end, length }) => ({ first, length, count: Math.floor((end - first) / length) }))
-    // One thing that repeats is no block.
-    .filter(({ first, length, count }) => count > 1 && new Set(labels.slice(first, first + length)).size > 1)
-    .sort((a, b) => b.count * b.length - a.count * a.length || a.length - b.length);
-  return longest;
+  return (
+    likelyLengths(labels)
+      .map((length) => longestRun(labels, length))
+      .map(({ first, end, length }) => ({ first, length, count: Math.floor((end - first) / length) }))
+      // One thing that repeats is no block.
+      .filter(({ first, length, count }) => count > 1 && new Set(labels.slice(first, first + length)).size > 1)
+      .sort((a, b) => b.count * b.length - a.count * a.length || a.length - b.length)[0]
+  );
 }
 
-/**
- * The parts of a list that repeat one after the other, such as the layers of a decoder or the blocks of a stage, in
- * their order; the longest are found first.
- */
+/** Repeats such as the layers of a decoder, in their order; the longest are found first. */
 export function repeatsIn(labels: readonly number[], depth = MAX_DEPTH): readonly RepeatedBlocks[] {
   const longest = depth === 0 ? undefined : longestRepeat(labels);
   if (longest === undefined) return [];

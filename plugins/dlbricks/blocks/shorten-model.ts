@@ -1,28 +1,17 @@
 import { type Model, type Node, readNames } from '../../../src/plugin-api.js';
 import type { RepeatedBlocks } from './find-blocks.js';
 
-type Graph = Model['graph'];
-
-export interface ShortenedModel {
-  readonly model: Model;
-  /** For each output of the whole model, its counterpart in the shortened model. */
-  readonly outputOf: ReadonlyMap<string, string>;
-}
-
 function only<Value>(entries: ReadonlyMap<string, Value>, names: ReadonlySet<string>): ReadonlyMap<string, Value> {
   return new Map([...entries].filter(([name]) => names.has(name)));
 }
 
-/**
- * Leaves out all blocks but the first `keep`. Readers of the last block read the last kept one. Inputs, outputs and
- * weights of blocks that are left out are left out, too.
- */
-export function shortenModel(model: Model, { first, length, count }: RepeatedBlocks, keep: number): ShortenedModel {
+/** Readers of the last block read the last kept one. @returns outputOf: the counterpart of each output of the whole */
+export function shortenModel(model: Model, { first, length, count }: RepeatedBlocks, keep: number) {
   const { graph } = model;
   const { nodes } = graph;
   const end = first + count * length;
   const kept = first + keep * length;
-  /** For each value of a left-out block, its counterpart in the last kept block. */
+  /** Of each left-out value in the last kept block. */
   const likeOf = new Map<string, string>();
   for (let index = kept; index < end; index++) {
     const like = nodes[kept - length + ((index - kept) % length)];
@@ -36,7 +25,7 @@ export function shortenModel(model: Model, { first, length, count }: RepeatedBlo
   const wasRead = new Set(nodes.flatMap((node) => readNames(node)));
   const inputs = graph.inputs.filter((name) => read.has(name) || !wasRead.has(name));
   const there = new Set([...read, ...inputs, ...left.flatMap((node) => node.outputs)]);
-  const shortened: Graph = {
+  const shortened: Model['graph'] = {
     ...graph,
     nodes: left,
     inputs,

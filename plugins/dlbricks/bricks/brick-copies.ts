@@ -6,7 +6,7 @@ import {
   isPacked,
   type Model,
   type Node,
-  staticTypeOf,
+  findStaticType,
   type TensorType,
 } from '../../../src/plugin-api.js';
 import { brickModel } from '../cut/brick-model.js';
@@ -15,11 +15,9 @@ import type { Brick } from './brick.js';
 import { emptyCall, type PackedValues } from './empty-call.js';
 import { ANY_OPSET, buildBenchmark, JOINED, joinNode, shapeNodes } from './shapes-only.js';
 
-// For runtimes without a profile. A brick on its own runs differently from a brick inside a model: its weights stay in
-// the cache between two runs, its outputs leave the runtime's memory arena for fresh pages, and the cost of the call
-// counts in full. In context it is measured as several copies in one graph, each with weights of its own, all outputs
-// consumed by a Shape node, so that nothing but a few integers leaves. A baseline without the copies measures the cost
-// of the Shape nodes (of a Cast as well, where values are of 2 or 4 bits) and of the call, which is subtracted.
+// For runtimes without a profile. A brick alone runs differently from one inside a model: its weights stay in the
+// cache, its outputs leave the memory arena, and the call counts in full. So several copies, with weights of their own,
+// run in one graph, and Shape nodes read all outputs. A baseline of the Shape nodes and the call is subtracted.
 
 export interface BrickCopies {
   readonly copies: number;
@@ -27,39 +25,38 @@ export interface BrickCopies {
   readonly baseline: Benchmark;
 }
 
-/** A brick, and the copies of it that are measured instead. Without copies, the brick itself is measured. */
+/** Without copies, the brick itself is measured. */
 export interface MeasurableBrick extends Brick {
   readonly copies?: BrickCopies | undefined;
 }
 
-function seedOfCopy(input: BenchmarkInput, copy: number): number {
-  return input.fill.seed + copy * 65_537;
-}
-
-/** The first opset that has all packed types. Source: Cast in the ONNX project's Operators.md. */
+/** The first that has all packed types. Source: Cast in the ONNX project's Operators.md. */
 const PACKED_OPSET = 25;
 
-/** Outputs of packed types, as far as their sizes are known. */
+/** As far as their sizes are known. */
 function packedOutputs({ graph }: Model): readonly TensorType[] {
   return graph.outputs.flatMap((output) => {
-    const type = staticTypeOf(graph.types.get(output));
+    const type = findStaticType(graph.types.get(output));
     return type !== undefined && isPacked(type.elementType) ? [type] : [];
   });
 }
 
-function opsetOf(source: Model): number {
+function chooseOpset(source: Model): number {
   return source.opsets.get('') ?? (packedOutputs(source).length > 0 ? PACKED_OPSET : ANY_OPSET);
 }
 
-function packedOf(source: Model, copies: number): PackedValues | undefined {
+function listPackedValues(source: Model, copies: number): PackedValues | undefined {
   const types = packedOutputs(source);
   if (types.length === 0) return undefined;
-  const all = Array.from({ length: copies }, () => types).flat();
-  return { types: all, irVersion: source.irVersion, opset: opsetOf(source) };
+  return {
+    types: Array.from({ length: copies }, () => types).flat(),
+    irVersion: source.irVersion,
+    opset: chooseOpset(source),
+  };
 }
 
-/** The brick `copies` times in one graph; activations are shared, weights are not. */
-function copiesOf(brick: Brick, source: Model, copies: number): Benchmark {
+/** Activations are shared, weights are not. */
+function buildCopies(brick: Brick, source: Model, copies: number): Benchmark {
   const { graph } = source;
   const activations = brick.inputs.filter(({ role }) => role === 'activation');
   const weights = brick.inputs.filter(({ role }) => role === 'weight');
@@ -73,7 +70,7 @@ function copiesOf(brick: Brick, source: Model, copies: number): Benchmark {
   for (let copy = 0; copy < copies; copy++) {
     const nameOf = (value: string): string => (copy === 0 || shared.has(value) ? value : `${value}_${copy}`);
     for (const weight of weights) {
-      const fill = { ...weight.fill, seed: seedOfCopy(weight, copy) };
+      const fill = { ...weight.fill, seed: weight.fill.seed + copy * 65_537 };
       copiedWeights.push({ ...weight, name: nameOf(weight.name), fill });
     }
     for (const node of graph.nodes) {
@@ -94,7 +91,7 @@ function copiesOf(brick: Brick, source: Model, copies: number): Benchmark {
   types.set(JOINED, { elementType: 'int64', dims: undefined });
   const model = {
     ...source,
-    opsets: new Map([...source.opsets, ['', opsetOf(source)]]),
+    opsets: new Map([...source.opsets, ['', chooseOpset(source)]]),
     graph: {
       ...graph,
       nodes: [...nodes, joinNode(shapes)],
@@ -106,37 +103,30 @@ function copiesOf(brick: Brick, source: Model, copies: number): Benchmark {
   return buildBenchmark(model, inputs);
 }
 
-/** The counts of copies in use. They are few, so that bricks share baselines. */
+/** Few, so that bricks share baselines. */
 const STEPS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48] as const;
 
 export const MAX_COPIES = Math.max(...STEPS);
 
-/**
- * Copies are added until a run takes at least this long, in rough milliseconds, so that the call is a small part of it.
- */
+/** Rough time of a run from which the call is a small part of it. */
 const MIN_RUN_ROUGH_MS = 2;
 
-/** Copies never make a run longer than this, in rough milliseconds: longer runs cost more and are not more precise. */
+/** Longer runs cost more and are not more precise. */
 const MAX_RUN_ROUGH_MS = 120;
 
-/**
- * Where reading the weights takes less than this share of a brick's time, it does not matter which cache holds them.
- */
+/** Where reading weights takes a smaller share of the time, it does not matter which cache holds them. */
 const NOTEWORTHY_SHARE = 0.01;
 
-/** Footprints of more than this many caches all count as equally cold. */
+/** Larger footprints all count as equally cold. */
 const CACHES = 1.5;
 
-/** The same limit for bricks that mostly read weights: a cache keeps some weights however many pass through it. */
+/** For bricks that mostly read weights: a cache keeps some weights however many pass through it. */
 const CACHES_OF_DOMINANT_WEIGHTS = 8;
 
-/**
- * For bricks that mostly read weights, copies fill only this share of the footprint. Using more memory than the model
- * does is slower (the reach of the processor's page tables), and one copy too many may double the memory.
- */
+/** Of the footprint, for the same bricks: more memory than the model's is slower, and one copy may double it. */
 const NEAR_ENOUGH = 0.75;
 
-/** Size of the cache where the system does not state it. */
+/** Where the system does not state it. */
 const ASSUMED_CACHE_BYTES = 32 * 2 ** 20;
 
 export interface Surroundings {
@@ -145,11 +135,7 @@ export interface Surroundings {
   readonly cacheBytes: number;
 }
 
-/**
- * Number of copies of a brick that stand for its context. There are enough copies that a run reads as many bytes of
- * other weights between two uses of the same weights as the model does, up to what caches hold, so that the weights are
- * as cold as in the model. There are also enough that a run is long compared to the call.
- */
+/** Enough that weights are as cold as in the model, as far as caches hold them, and a run is long against the call. */
 export function copiesFor(weightBytes: number, roughMs: number, surroundings: Surroundings): number {
   const cacheBytes = surroundings.cacheBytes > 0 ? surroundings.cacheBytes : ASSUMED_CACHE_BYTES;
   const onlyReads = readsLittleButWeights(weightBytes, roughMs);
@@ -158,19 +144,13 @@ export function copiesFor(weightBytes: number, roughMs: number, surroundings: Su
   const forWeights = weightShare(weightBytes, roughMs) > NOTEWORTHY_SHARE ? footprintBytes / weightBytes : 1;
   const wanted = Math.max(forWeights, MIN_RUN_ROUGH_MS / roughMs);
   const affordable = Math.max(1, MAX_RUN_ROUGH_MS / roughMs);
-  const [least, ...more] = STEPS;
-  return more.reduce<number>((copies, step) => (copies < wanted && step <= affordable ? step : copies), least);
+  return STEPS.reduce<number>((copies, step) => (copies < wanted && step <= affordable ? step : copies), STEPS[0]);
 }
 
 export function copyBrick(brick: Brick, copies: number): BrickCopies {
   const activations = brick.inputs.filter(({ role }) => role === 'activation').length;
   const source = brickModel(brick);
-  return {
-    copies,
-    benchmark: copiesOf(brick, source, copies),
-    baseline: emptyCall(activations, copies * source.graph.outputs.length, {
-      joined: true,
-      packed: packedOf(source, copies),
-    }),
-  };
+  const options = { joined: true, packed: listPackedValues(source, copies) };
+  const baseline = emptyCall(activations, copies * source.graph.outputs.length, options);
+  return { copies, benchmark: buildCopies(brick, source, copies), baseline };
 }

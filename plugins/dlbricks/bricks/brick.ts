@@ -20,34 +20,30 @@ import type { LastUses } from '../cut/last-uses.js';
 import { steeringNames } from './values-of-run.js';
 import type { Sequence } from '../cut/layer-cut.js';
 
-/** The file version that all bricks have: the newest that carries every element type we know (IR 10, ONNX 1.16). */
+/** The newest that has every element type (IR 10, ONNX 1.16). */
 const BRICK_IR_VERSION = 10;
 
-/** The runnable ONNX model of one unique sequence, without weights. Its `signature` names it. */
+/** One unique sequence, without weights. Its `signature` names it. */
 export interface Brick extends Benchmark {
   readonly operators: readonly string[];
 }
 
 const MAX_OPERATORS_SHOWN = 4;
 
-/** Operators of a brick in a few words: "Conv+Relu", "Conv+Conv+MaxPool+Conv+... (20)". */
+/** As in "Conv+Conv+MaxPool+Conv+... (20)". */
 export function operatorsLabel(operators: readonly string[]): string {
   if (operators.length <= MAX_OPERATORS_SHOWN) return operators.join('+');
   return `${operators.slice(0, MAX_OPERATORS_SHOWN).join('+')}+... (${operators.length})`;
 }
 
-/** Prefix of the names of constants. An input with this prefix is a weight; every other input is an activation. */
+/** An input with this prefix is a weight; every other input is an activation. */
 const CONSTANT = 'c';
 
-/** Whether an input of a brick becomes an initializer. The others are fed in every run. The name decides. */
 export function inputRoleOf(inputName: string): BenchmarkInput['role'] {
   return inputName.startsWith(CONSTANT) ? 'weight' : 'activation';
 }
 
-/**
- * Names values in the order of their first use. The new names show neither the original ones nor the place in the
- * model.
- */
+/** In the order of first use, so that names show neither the original ones nor the place in the model. */
 class Anonymizer implements Renaming {
   private readonly names = new Map<string, string>();
   private count = 0;
@@ -71,42 +67,32 @@ class Anonymizer implements Renaming {
 /** A longer list may be private data; a brick discloses only its range. */
 const MAX_VALUES = 1024;
 
-function disclosable({ low, high, list }: InputValues): InputValues {
-  return list === undefined || list.length > MAX_VALUES ? { low, high } : { low, high, list };
-}
-
-/** Numbers in the longest list of known values of a brick; 0 where no list is longer than a suite may show. */
+/** 0 where no list of known values is longer than a suite may show. */
 export function longestPrivateList({ inputs }: Pick<Brick, 'inputs'>): number {
   const lengths = inputs.map(({ isGiven, fill }) => (isGiven === true ? (fill.list?.length ?? 0) : 0));
   const longest = Math.max(0, ...lengths);
   return longest > MAX_VALUES ? longest : 0;
 }
 
-/**
- * Values of a graph that are known, from a user or from a run: all of them for values that steer the sequence. Other
- * values of a class become those of the class.
- */
+/** All known values of those that steer the sequence. Others of a class become those of the class. */
 function knownValues(graph: LayerGraph, layers: readonly Node[]): (value: string) => InputValues | undefined {
   const steering = new Set(layers.flatMap(steeringNames));
-  const isFloat32 = (value: string): boolean => {
-    return (graph.types.get(value) ?? graph.constants.get(value))?.elementType === 'float32';
-  };
+  const isFloat32 = (value: string): boolean =>
+    (graph.types.get(value) ?? graph.constants.get(value))?.elementType === 'float32';
   return (value) => {
     const given = graph.given?.get(value);
     if (steering.has(value)) return given ?? graph.ofRun?.values.get(value);
     const one = graph.classes?.get(value);
-    if (one === undefined || !isFloat32(value)) return given && disclosable(given);
-    return decidesTime(one, layers) ? CLASS_VALUES[one] : undefined;
+    if (one !== undefined && isFloat32(value)) return decidesTime(one, layers) ? CLASS_VALUES[one] : undefined;
+    if (given === undefined) return undefined;
+    const { low, high, list } = given;
+    return list === undefined || list.length > MAX_VALUES ? { low, high } : { low, high, list };
   };
 }
 
 /**
- * Cuts a sequence out of its model as a brick. The brick's file holds everything that can make two sequences run
- * differently, in one canonical form: operators, attributes, element types, shapes, inner edges, steering constants,
- * opset versions, which inputs are weights. It holds nothing else: no names, no weights. The hash of the file is
- * therefore the signature.
- *
- * The order of the nodes is the model's topological order.
+ * The file has all that can make two sequences run differently, in canonical form, and nothing else: no names, no
+ * weights. Its hash is therefore the signature. Nodes are in the model's topological order.
  */
 export function cutBrick(graph: LayerGraph, lastUse: LastUses, sequence: Sequence): Brick {
   let added = 0;
@@ -148,12 +134,11 @@ export function cutBrick(graph: LayerGraph, lastUse: LastUses, sequence: Sequenc
     for (const value of readNames(layer)) read(value);
     const outputNames = layer.outputs.map((value) => {
       produced.add(value);
-      return names.nameOf(value);
-    });
-    for (const value of layer.outputs) {
+      const name = names.nameOf(value);
       const type = graph.types.get(value);
-      if (type !== undefined) types.set(names.nameOf(value), type);
-    }
+      if (type !== undefined) types.set(name, type);
+      return name;
+    });
     return {
       name: '',
       opType: layer.opType,
@@ -169,17 +154,11 @@ export function cutBrick(graph: LayerGraph, lastUse: LastUses, sequence: Sequenc
   }
 
   const elementTypes = [...types.values(), ...initializers.values()].map(({ elementType }) => elementType);
-  const alsoIn = new Map(
-    nodes.flatMap((node, index) => {
-      const opset = canonical[index]?.alsoIn;
-      return opset === undefined ? [] : [[node, opset] as const];
-    }),
-  );
-  const opsets = canonicalOpsets(graph, nodes, elementTypes, alsoIn);
+  const alsoIn = new Map(nodes.map((node, index) => [node, canonical[index]?.alsoIn]));
   const benchmark = weightlessBenchmark({
     source: 'brick',
     irVersion: BRICK_IR_VERSION,
-    opsets,
+    opsets: canonicalOpsets(graph, nodes, elementTypes, alsoIn),
     graph: { name: 'brick', nodes, inputs, outputs, initializers, types, given },
   });
   return { ...benchmark, operators: layers.map(({ opType }) => opType) };

@@ -8,16 +8,10 @@ import {
 } from '../../../src/plugin-api.js';
 
 export interface CheckableGraph {
-  /** Its nodes are named by {@link kernelName}. */
+  /** Kernels are named k0, k1 and so on. */
   readonly benchmark: Benchmark;
-  /** Names of the kernels in the optimized graph, in the order of the bricks. */
+  /** In the order of the bricks. */
   readonly names: readonly string[];
-}
-
-const KERNEL = 'k';
-
-function kernelName(index: number): string {
-  return `${KERNEL}${index}`;
 }
 
 export function kernelIndex(name: string): number | undefined {
@@ -25,12 +19,7 @@ export function kernelIndex(name: string): number | undefined {
   return index === undefined ? undefined : Number(index);
 }
 
-/**
- * The optimized graph of a model with made-up weights, and with the values of a run where bricks have such values.
- *
- * @param model the optimized graph
- * @param graph the layers of the same graph
- */
+/** With made-up weights, and the values of a run where bricks have such values. @param model the optimized graph */
 export function checkableGraph(model: Model, graph: LayerGraph): CheckableGraph {
   const { ofRun, given, layers, types } = graph;
   const known = new Map([...(given ?? []), ...(ofRun?.values ?? [])]);
@@ -41,7 +30,7 @@ export function checkableGraph(model: Model, graph: LayerGraph): CheckableGraph 
     const index = indexOf.get(node);
     // A known value becomes an input, and what the kernel computes instead stays unread.
     const outputs = node.outputs.map((name) => (replaced.includes(name) ? `${name}\0unread` : name));
-    const name = index === undefined ? node.name : kernelName(index);
+    const name = index === undefined ? node.name : `k${index}`;
     return spelledOut({ ...node, name, outputs });
   });
   const knownTypes = replaced.flatMap((name) => {

@@ -11,7 +11,6 @@ import {
   type LoadedModel,
   type Model,
   modelFromBenchmark,
-  type OptimizedGraph,
   optimizingRun,
   PlatformError,
   type RunOptions,
@@ -27,10 +26,7 @@ import type { EmptyCall } from './empty-call.js';
 import { type Values, type WeightsOfRun, withValuesOfRun } from './values-of-run.js';
 import { type DecomposedModel, decomposeKernels, decomposeModel, type KernelContext } from './unique-bricks.js';
 
-/**
- * Options for the models that are optimized with fewer of their repeated blocks. `auto`: large ones, and those where it
- * is faster.
- */
+/** Which models are optimized with fewer of their repeated blocks. auto: large ones, and where it is faster. */
 export const SHORTEN = ['auto', 'large', 'always', 'never'] as const;
 
 export type Shorten = (typeof SHORTEN)[number];
@@ -39,43 +35,32 @@ export interface CutSettings {
   readonly cut: Cut;
   /** Longest brick, in layers or kernels; undefined: one layer, or the agent's default. */
   readonly granularity?: number | undefined;
-  /**
-   * Whether dimensions that the model's file leaves open are open while the runtime optimizes it; default: they are
-   * bound.
-   */
+  /** Whether dimensions that are open in the file stay open while the runtime optimizes; default: bound. */
   readonly keepDynamic?: boolean | undefined;
-  /** The models that are optimized with fewer of their repeated blocks, at the kernel cut; default: auto. */
+  /** At the kernel cut; default: auto. */
   readonly shorten?: Shorten | undefined;
-  /** Where the values come from that steer operators; default: they are made up. */
+  /** Where steering values come from; default: made up. */
   readonly values?: Values | undefined;
   readonly runOptions: RunOptions;
 }
 
-/**
- * Longest brick that is measured as copies, in kernels: long enough for a repeated block. The first kernel of a brick
- * is measured wrongly, because the brick's graph does not write the kernel's input.
- */
+/** Long enough for a repeated block. A brick's first kernel is measured wrongly: its graph does not write the input. */
 const KERNELS_OF_COPIES = 64;
 
-/**
- * Default for the longest brick: one layer or kernel, which models share most; blocks where bricks are measured as
- * copies.
- */
-export function granularityOf(
+export function chooseGranularity(
   { cut, granularity }: Pick<CutSettings, 'cut' | 'granularity'>,
   agent: Pick<AgentDescription, 'abilities'>,
 ): number {
   return granularity ?? (cut === 'kernel' && !isAbleTo(agent, 'measure_bricks') ? KERNELS_OF_COPIES : 1);
 }
 
-export type GraphSettings = Pick<CutSettings, 'cut' | 'keepDynamic' | 'values' | 'runOptions'>;
+type GraphSettings = Pick<CutSettings, 'cut' | 'keepDynamic' | 'values' | 'runOptions'>;
 
-export function arityOf({ graph }: Model): EmptyCall {
+export function countEnds({ graph }: Model): EmptyCall {
   return { inputs: graph.inputs.length, outputs: graph.outputs.length };
 }
 
-/** The whole model with made-up weights. Its dimensions have sizes, or are open as in its file. */
-export function wholeOf(
+export function buildWholeBenchmark(
   { model, open }: LoadedModel,
   { keepDynamic = false }: Pick<CutSettings, 'keepDynamic'>,
 ): Benchmark {
@@ -83,17 +68,14 @@ export function wholeOf(
   return keepDynamic && open !== undefined ? symbolicBenchmark(classed, open) : weightlessBenchmark(classed);
 }
 
-export interface GraphToCut {
+interface GraphToCut {
   /** The graph that the runtime executes; at the layer cut, the graph of the model itself. */
   readonly graph: LayerGraph;
   readonly weightBytes: number;
-  /**
-   * Wall time that the runtime took to optimize the graph, also where the graph comes from the cache; 0 where it was
-   * not optimized.
-   */
+  /** Wall time, also where the graph comes from the cache; 0 where it was not optimized. */
   readonly optimizeMs: number;
-  /** The model as the runtime optimized it; undefined at the layer cut. */
-  readonly optimized?: OptimizedGraph | undefined;
+  /** undefined at the layer cut. */
+  readonly optimized?: Model | undefined;
   readonly toCheck?: (() => CheckableGraph) | undefined;
   /** Weights of the run whose values steer operators; undefined where these values are made up. */
   readonly runWith?: WeightsOfRun | undefined;
@@ -101,23 +83,18 @@ export interface GraphToCut {
 
 interface Wholes {
   readonly own?: Benchmark | undefined;
-  /** As {@link wholeOf} makes it. */
+  /** As {@link buildWholeBenchmark} makes it. */
   readonly filled?: Benchmark | undefined;
 }
 
-interface Run {
-  readonly weights: WeightsOfRun;
-  readonly steeringValues: boolean;
-}
-
-/** The graph that a cut takes apart, by one run of the model where the types of its values need one. */
 async function graphByRun(
   loaded: LoadedModel,
   { cut, keepDynamic, runOptions }: GraphSettings,
   agent: BenchmarkAgent,
   signal: AbortSignal,
   { own, filled }: Wholes,
-  { weights, steeringValues }: Run,
+  weights: WeightsOfRun,
+  steeringValues = false,
 ): Promise<GraphToCut> {
   const { model } = loaded;
   const ofFile = weights === 'own' && own?.weights !== undefined ? { weights: own.weights } : {};
@@ -132,22 +109,17 @@ async function graphByRun(
       : undefined;
     return { graph: known(layerGraph(model, inferred), inferred), weightBytes: 0, optimizeMs: 0 };
   }
-  const whole = weights === 'own' && own !== undefined ? own : (filled ?? wholeOf(loaded, { keepDynamic }));
+  const whole = weights === 'own' && own !== undefined ? own : (filled ?? buildWholeBenchmark(loaded, { keepDynamic }));
   // With the weights of the file, only a run gives types.
   const options = { steeringValues: steeringValues || weights === 'own' };
-  const optimized = await agent.optimize(whole, optimizingRun(runOptions), signal, options);
-  const { benchmark, values, costMs } = optimized;
-  const kernels = modelFromBenchmark(benchmark, `${model.source}, optimized`);
-  const graph = known(layerGraph(kernels, values), values);
-  const toCheck = (): CheckableGraph => checkableGraph(kernels, graph);
+  const { benchmark, values, costMs } = await agent.optimize(whole, optimizingRun(runOptions), signal, options);
+  const optimized = modelFromBenchmark(benchmark, `${model.source}, optimized`);
+  const graph = known(layerGraph(optimized, values), values);
+  const toCheck = (): CheckableGraph => checkableGraph(optimized, graph);
   return { graph, weightBytes: inputBytes(benchmark.inputs, 'weight'), optimizeMs: costMs, optimized, toCheck };
 }
 
-/**
- * The graph that a cut takes apart. At the layer cut it is the model's own graph; the agent's runtime adds the types
- * that the file does not state. At the kernel cut it is the graph that the runtime executes. Where the graph does not
- * run with made-up weights, its sizes are those of a run with its own.
- */
+/** Where the graph does not run with made-up weights, its sizes are those of a run with its own. */
 export async function graphToCut(
   loaded: LoadedModel,
   settings: GraphSettings,
@@ -156,26 +128,25 @@ export async function graphToCut(
   wholes: Wholes = {},
 ): Promise<GraphToCut> {
   const { own } = wholes;
-  const byRun = (run: Run): Promise<GraphToCut> => graphByRun(loaded, settings, agent, signal, wholes, run);
+  const given = [loaded, settings, agent, signal, wholes] as const;
   if (settings.values === 'run') {
-    const isMadeUp = own === undefined && loaded.model.graph.initializers.size > 0;
-    const weights = isMadeUp ? 'made up' : 'own';
-    return { ...(await byRun({ weights, steeringValues: true })), runWith: weights };
+    const runWith = own === undefined && loaded.model.graph.initializers.size > 0 ? 'made up' : 'own';
+    return { ...(await graphByRun(...given, runWith, true)), runWith };
   }
   try {
-    return await byRun({ weights: 'made up', steeringValues: false });
+    return await graphByRun(...given, 'made up');
   } catch (error) {
     if (own === undefined || !(error instanceof PlatformError) || error.code !== 'model') throw error;
-    return byRun({ weights: 'own', steeringValues: false });
+    return graphByRun(...given, 'own');
   }
 }
 
-export interface Decomposed extends GraphToCut {
+interface Decomposed extends GraphToCut {
   readonly decomposed: DecomposedModel;
   readonly costMs: number;
 }
 
-/** @param surroundingBytes bytes of the weights that surround a brick in its model; by default those of the graph */
+/** @param surroundingBytes weights that surround a brick in its model; by default those of the graph */
 export async function decompose(
   loaded: LoadedModel,
   settings: CutSettings,
@@ -187,10 +158,10 @@ export async function decompose(
   const toCut = await graphToCut(loaded, settings, agent, signal, wholes);
   const startMs = performance.now();
   const { description } = agent;
-  const granularity = granularityOf(settings, description);
+  const granularity = chooseGranularity(settings, description);
   const context: KernelContext = {
     layers: countLayers(model),
-    ends: arityOf(model),
+    ends: countEnds(model),
     measured: isAbleTo(description, 'measure_bricks') ? 'together' : 'copies',
     surroundings: { modelWeightBytes: surroundingBytes ?? toCut.weightBytes, cacheBytes: description.cacheBytes },
   };
@@ -198,5 +169,8 @@ export async function decompose(
     settings.cut === 'layer'
       ? decomposeModel(name, toCut.graph, granularity)
       : decomposeKernels(name, toCut.graph, granularity, context);
-  return { ...toCut, decomposed, costMs: toCut.optimizeMs + performance.now() - startMs };
+  const own = new Set(model.graph.nodes.flatMap((node) => [node.name, ...node.outputs]));
+  const computes = decomposed.computes?.map((names) => names.filter((one) => own.has(one)));
+  const costMs = toCut.optimizeMs + performance.now() - startMs;
+  return { ...toCut, decomposed: { ...decomposed, computes }, costMs };
 }

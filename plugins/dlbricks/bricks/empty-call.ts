@@ -6,22 +6,20 @@ export interface EmptyCall {
   readonly outputs: number;
 }
 
-/** Values of packed types, which are cast before their shapes are taken. */
+/** They are cast before their shapes are taken. */
 export interface PackedValues {
   readonly types: readonly TensorType[];
-  /** A version of the file format and an opset that have these types. */
+  /** Has these types. */
   readonly irVersion: number;
   readonly opset: number;
 }
 
-export interface EmptyCallOptions {
-  /** Whether shapes leave as one output, or each as its own. */
-  readonly joined: boolean;
-  readonly packed?: PackedValues | undefined;
-}
-
-/** A call that does nothing: `inputs` tiny inputs, `shapes` Shape nodes. */
-export function emptyCall(inputs: number, shapes: number, { joined, packed }: EmptyCallOptions): Benchmark {
+/** @param joined whether shapes leave as one output, or each as its own */
+export function emptyCall(
+  inputs: number,
+  shapes: number,
+  { joined, packed }: { readonly joined: boolean; readonly packed?: PackedValues | undefined },
+): Benchmark {
   const type = { elementType: 'float32', dims: [1] } as const;
   const made = Array.from({ length: Math.max(1, inputs) }, (_, index): BenchmarkInput => {
     return { name: `x${index}`, role: 'activation', ...type, fill: { low: -1, high: 1, seed: index + 1 } };

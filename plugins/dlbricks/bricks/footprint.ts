@@ -1,11 +1,8 @@
-import { GATHERING, type LayerGraph, type Node, readNames, tensorBytes } from '../../../src/plugin-api.js';
+import { GATHERING, type LayerGraph, type Node, readNames, sumOf, tensorBytes } from '../../../src/plugin-api.js';
 import { lastUses } from '../cut/last-uses.js';
 
 function outputBytes(graph: LayerGraph, { outputs }: Node): number {
-  return outputs.reduce((sum, name) => {
-    const type = graph.types.get(name);
-    return type === undefined ? sum : sum + tensorBytes(type);
-  }, 0);
+  return sumOf(outputs.flatMap((name) => graph.types.get(name) ?? []).map(tensorBytes));
 }
 
 function constantBytes(graph: LayerGraph): number {
@@ -20,10 +17,10 @@ function constantBytes(graph: LayerGraph): number {
       read.set(name, Math.max(touched, read.get(name) ?? 0));
     }
   }
-  return [...read.values()].reduce((sum, bytes) => sum + bytes, 0);
+  return sumOf(read.values());
 }
 
-/** Most bytes of activations that are alive at a time: what a runtime's arena needs at least. */
+/** Most bytes that are alive at a time: what a runtime's arena needs at least. */
 function liveBytes(graph: LayerGraph): number {
   const lastUse = lastUses(graph);
   const ending = new Map<number, number>();
@@ -45,7 +42,7 @@ function liveBytes(graph: LayerGraph): number {
   return most;
 }
 
-/** Bytes that one run of a model touches: what passes through the caches between two uses of the same weight. */
+/** Bytes that one run touches: what passes through the caches between two uses of the same weight. */
 export function computeFootprint(graph: LayerGraph): number {
   return constantBytes(graph) + liveBytes(graph);
 }

@@ -17,7 +17,6 @@ export interface Need {
   readonly isOptimized?: true;
 }
 
-/** The options with which a need is measured. @param runOptions of the evaluation */
 export function runOptionsOfNeed({ isOptimized }: Need, runOptions: RunOptions): RunOptions {
   return isOptimized === true ? optimizedRun(runOptions) : runOptions;
 }
@@ -26,26 +25,21 @@ export function runOptionsOfNeed({ isOptimized }: Need, runOptions: RunOptions):
 const MIN_RUNS_OF_COPIES = 3;
 
 /**
- * Executions of a brick as copies for each run that the protocol asks of a whole model. A model is the sum of several
- * bricks, whose errors average out: four equal bricks with a quarter of the runs each have the same standard error as
- * the whole.
+ * For each run of a whole model. A model is the sum of several bricks, whose errors average out: four equal bricks with
+ * a quarter of the runs each have its standard error.
  */
 const EXECUTIONS_PER_RUN = 1 / 4;
 
-/** The protocol of a graph of copies: fewer runs, since each is several executions; one warm-up touches every page. */
+/** One warm-up touches every page. */
 function protocolOfCopies(protocol: Protocol, copies: number): Protocol {
   const wanted = Math.ceil((protocol.runs * EXECUTIONS_PER_RUN) / copies);
   const runs = Math.min(protocol.runs, Math.max(MIN_RUNS_OF_COPIES, wanted));
-  return {
-    ...protocol,
-    runs,
-    minRuns: Math.min(protocol.minRuns, runs),
-    warmupRuns: Math.min(protocol.warmupRuns, 1),
-  };
+  const { minRuns, warmupRuns } = protocol;
+  return { ...protocol, runs, minRuns: Math.min(minRuns, runs), warmupRuns: Math.min(warmupRuns, 1) };
 }
 
-/** The context of a model's bricks where they are measured together on a system; else undefined. */
-export function contextOf({ footprint_bytes: bytes }: ModelRecipe, { cacheBytes }: System): Context | undefined {
+/** undefined where bricks are not measured together. */
+export function computeContext({ footprint_bytes: bytes }: ModelRecipe, { cacheBytes }: System): Context | undefined {
   return bytes === undefined ? undefined : { footprintBytes: footprintClass(bytes, cacheBytes) };
 }
 
@@ -53,19 +47,16 @@ export function callNeed(signature: string, protocol: Protocol): Need {
   return { signature, protocol, isOptimized: true };
 }
 
-/** The need for a call that only hands values over. It runs as often as a composite, because it may take long. */
+/** Runs as often as a composite, because it may take long. */
 export function handingOverNeed(signature: string, protocol: Protocol): Need {
   return callNeed(signature, protocolOfComposite(protocol));
 }
 
-export interface BrickNeeds {
-  readonly benchmark: Need;
-  readonly baseline: Need | undefined;
-}
-
-/** @param context of its model, see {@link contextOf} */
-export function brickNeeds(brick: BrickRecipe, context: Context | undefined, protocol: Protocol): BrickNeeds {
-  const { signature, context: asCopies } = brick;
+export function brickNeeds(
+  { signature, context: asCopies }: BrickRecipe,
+  context: Context | undefined,
+  protocol: Protocol,
+): { readonly benchmark: Need; readonly baseline: Need | undefined } {
   if (asCopies !== undefined) {
     const { copies, benchmark, baseline } = asCopies;
     const ofCopies = { ...callNeed(benchmark, protocol), protocol: protocolOfCopies(protocol, copies) };
@@ -84,7 +75,7 @@ export function callNeeds({ call, handing_over: handed }: ModelRecipe, protocol:
 }
 
 export function modelNeeds(recipe: ModelRecipe, system: System, protocol: Protocol): readonly Need[] {
-  const context = contextOf(recipe, system);
+  const context = computeContext(recipe, system);
   const ofBricks = recipe.bricks.flatMap((brick) => {
     const { baseline, benchmark } = brickNeeds(brick, context, protocol);
     return baseline === undefined ? [benchmark] : [baseline, benchmark];

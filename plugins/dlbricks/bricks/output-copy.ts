@@ -5,12 +5,13 @@ import {
   isProducible,
   type Node,
   Producers,
+  sumOf,
   type TensorType,
   tensorBytes,
 } from '../../../src/plugin-api.js';
 import { ANY_OPSET, buildBenchmark, JOINED, joinNode, shapeNode } from './shapes-only.js';
 
-/** Handing over outputs of fewer bytes than this in all takes no significant time. */
+/** Handing over less takes no significant time. */
 const MIN_BYTES = 2 ** 16;
 
 export interface OutputCopy {
@@ -20,8 +21,7 @@ export interface OutputCopy {
 }
 
 export function outputCopy(outputs: readonly TensorType[]): OutputCopy | undefined {
-  const bytes = outputs.reduce((sum, output) => sum + tensorBytes(output), 0);
-  if (bytes < MIN_BYTES) return undefined;
+  if (sumOf(outputs.map(tensorBytes)) < MIN_BYTES) return undefined;
   const values = outputs.map(({ elementType, dims }, index): BenchmarkInput => {
     const fill = { low: -1, high: 1, seed: 0 };
     return { name: `value${index}`, role: 'activation', elementType, dims, fill };
@@ -35,17 +35,14 @@ export function outputCopy(outputs: readonly TensorType[]): OutputCopy | undefin
   });
   for (const value of large) producers.produce(value, value.name);
   const graphOf = (nodes: readonly Node[], leaving: ReadonlyMap<string, DeclaredType>): Benchmark => {
-    const types = new Map<string, DeclaredType>([
-      ...inputs.map(({ name, elementType, dims }) => [name, { elementType, dims }] as const),
-      ...leaving,
-    ]);
+    const ofInputs = inputs.map(({ name, elementType, dims }) => [name, { elementType, dims }] as const);
     const graph = {
       name: 'handing over',
       nodes: [...producers.nodes, ...nodes],
       inputs: inputs.map(({ name }) => name),
       outputs: [...leaving.keys()],
       initializers: new Map(),
-      types,
+      types: new Map<string, DeclaredType>([...ofInputs, ...leaving]),
     };
     return buildBenchmark({ source: 'handing over', irVersion: 10, opsets: new Map([['', ANY_OPSET]]), graph }, inputs);
   };

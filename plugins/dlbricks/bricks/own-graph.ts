@@ -1,19 +1,17 @@
 import {
   type Benchmark,
   type BenchmarkAgent,
+  type Model,
   modelFromBenchmark,
   nestedNodes,
-  type OptimizedGraph,
   optimizingRun,
   PlatformError,
   type RunOptions,
 } from '../../../src/plugin-api.js';
 
-// The kernels that a runtime makes of a graph depend on some of its constants. Made-up constants should give the same
-// kernels. Where the file's own weights are available, this is checked: the runtime optimizes the graph with them, and
-// the kernels of both graphs are counted.
+// A runtime's kernels depend on some constants. This checks that made-up ones give the same kernels as the file's own.
 
-export interface KernelDifference {
+interface KernelDifference {
   /** With its domain where it has one: "com.microsoft.QLinearAdd". */
   readonly operator: string;
   readonly ofFile: number;
@@ -24,16 +22,16 @@ export type KernelCheck =
   | { readonly kind: 'compared'; readonly differences: readonly KernelDifference[] }
   | { readonly kind: 'failed'; readonly reason: string };
 
-function kernelCounts({ benchmark }: OptimizedGraph): ReadonlyMap<string, number> {
+function kernelCounts({ graph }: Model): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const { domain, opType } of nestedNodes(modelFromBenchmark(benchmark, 'optimized graph').graph.nodes)) {
+  for (const { domain, opType } of nestedNodes(graph.nodes)) {
     const operator = domain === '' ? opType : `${domain}.${opType}`;
     counts.set(operator, (counts.get(operator) ?? 0) + 1);
   }
   return counts;
 }
 
-export function kernelDifferences(file: OptimizedGraph, filled: OptimizedGraph): readonly KernelDifference[] {
+export function kernelDifferences(file: Model, filled: Model): readonly KernelDifference[] {
   const own = kernelCounts(file);
   const made = kernelCounts(filled);
   return [...new Set([...own.keys(), ...made.keys()])]
@@ -42,34 +40,25 @@ export function kernelDifferences(file: OptimizedGraph, filled: OptimizedGraph):
     .sort((a, b) => (a.operator < b.operator ? -1 : 1));
 }
 
-export interface CheckedKernels {
-  readonly check: KernelCheck;
-  readonly costMs: number;
-}
-
-/**
- * Has the runtime optimize a model with its own weights and compares the kernels with those of the filled one.
- *
- * @param own the whole model with the weights of its file
- * @throws PlatformError where the agent itself fails; a graph that cannot be optimized is a result
- */
+/** @throws PlatformError where the agent itself fails; a graph that cannot be optimized is a result */
 export async function checkKernels(
   own: Benchmark,
-  filled: OptimizedGraph,
+  filled: Model,
   runOptions: RunOptions,
   agent: BenchmarkAgent,
   signal: AbortSignal,
-): Promise<CheckedKernels> {
+): Promise<{ readonly check: KernelCheck; readonly costMs: number }> {
   try {
-    const file = await agent.optimize(own, optimizingRun(runOptions), signal);
-    return { check: { kind: 'compared', differences: kernelDifferences(file, filled) }, costMs: file.costMs };
+    const { benchmark, costMs } = await agent.optimize(own, optimizingRun(runOptions), signal);
+    const file = modelFromBenchmark(benchmark, 'optimized graph');
+    return { check: { kind: 'compared', differences: kernelDifferences(file, filled) }, costMs };
   } catch (error) {
     if (!(error instanceof PlatformError) || !['unsupported', 'model', 'storage'].includes(error.code)) throw error;
     return { check: { kind: 'failed', reason: error.message }, costMs: 0 };
   }
 }
 
-/** The warning of reports and commands; undefined where the kernels are the same or were not checked. */
+/** undefined where the kernels are the same or were not checked. */
 export function kernelWarning(name: string, check: KernelCheck | undefined): string | undefined {
   if (check === undefined) return undefined;
   if (check.kind === 'failed') {

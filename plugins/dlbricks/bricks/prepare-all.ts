@@ -12,12 +12,10 @@ export interface Preparing {
   readonly onModel: (model: LoadedModel, done: number) => void;
 }
 
-const MAX_CONCURRENT = 8;
+/** Most models that are prepared at once, on an agent with many cores. */
+export const MAX_CONCURRENT = 8;
 
-/**
- * Takes models apart, as many at once as the agent's machine has cores: nothing is timed meanwhile. Results are in
- * order.
- */
+/** Takes as many at once as the machine has cores: nothing is timed meanwhile. Results are in order. */
 export async function prepareAll(
   models: readonly LoadedModel[],
   { settings, agent, prepare, signal, onModel }: Preparing,

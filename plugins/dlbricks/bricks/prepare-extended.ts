@@ -1,39 +1,33 @@
 import {
   type BenchmarkAgent,
   countLayers,
-  type LayerGraph,
   type LoadedModel,
   type Model,
   sumOf,
-  type TensorType,
   tensorBytes,
 } from '../../../src/plugin-api.js';
 import { extendSequences } from '../blocks/extend-sequences.js';
 import { findRepeatedBlocks, type RepeatedBlocks } from '../blocks/find-blocks.js';
 import { shortenModel } from '../blocks/shorten-model.js';
-import { type CutSettings, decompose, arityOf } from './decompose.js';
+import { type CutSettings, decompose, countEnds } from './decompose.js';
 import { emptyCall } from './empty-call.js';
 import { computeFootprint } from './footprint.js';
 import { outputCopy } from './output-copy.js';
 import { type DecomposedModel, roundedFootprint } from './unique-bricks.js';
 
-/** Models with more bytes of weights are large. No ONNX file can hold more without further files: protobuf's limit. */
+/** More bytes of weights need further files: protobuf's limit. */
 export const LARGE_BYTES = 2 ** 31;
 
-/** Fewest blocks of a model that is shortened because that is faster, not because it is large. */
+/** Fewer do not pay for a model that is not large. */
 const MIN_BLOCKS_TO_BE_FASTER = 8;
 
-/**
- * Most that both shortened graphs together may have of the nodes, and of the bytes of weights, of the whole graph. Each
- * optimized graph also has the nodes and the weights beside the blocks, such as a table of words.
- */
+/** Both shortened graphs over the whole one. Each also has what is beside the blocks, such as a table of words. */
 const [MAX_NODES, MAX_BYTES] = [2 / 3, 1];
 
-/** How many blocks the shortened graphs have: their difference is one block. */
 const FEWER = 2;
 const MORE = 3;
 
-export interface Shortening {
+interface Shortening {
   readonly blocks: RepeatedBlocks;
   readonly wholeBytes: number;
   readonly shortenedBytes: number;
@@ -44,17 +38,19 @@ export type Extension =
   | { readonly kind: 'whole'; readonly reason: string };
 
 export function initializerBytes({ graph }: Model): number {
-  return [...graph.initializers.values()].reduce((sum, tensor) => sum + tensorBytes(tensor), 0);
+  return sumOf([...graph.initializers.values()].map(tensorBytes));
 }
 
-/** Bytes of a model's largest weight: at least one brick needs as many. */
 export function largestInitializerBytes({ graph }: Model): number {
   return Math.max(0, ...[...graph.initializers.values()].map(tensorBytes));
 }
 
-/** Whether optimizing both shortened graphs takes less time than optimizing the whole one. */
-function isFaster({ graph: { nodes } }: Model, { length, count }: RepeatedBlocks, bytes: readonly number[]): boolean {
-  const [wholeBytes = 0, ...shortenedBytes] = bytes;
+function isFaster(
+  { graph: { nodes } }: Model,
+  { length, count }: RepeatedBlocks,
+  wholeBytes: number,
+  shortenedBytes: readonly number[],
+): boolean {
   const shortenedNodes = sumOf([FEWER, MORE].map((keep) => nodes.length - (count - keep) * length));
   return (
     count >= MIN_BLOCKS_TO_BE_FASTER &&
@@ -66,7 +62,12 @@ function isFaster({ graph: { nodes } }: Model, { length, count }: RepeatedBlocks
 /** @returns undefined where the whole model is to be optimized */
 export function describeShortening(
   { model, open, weights }: Pick<LoadedModel, 'model' | 'open' | 'weights'>,
-  { cut, keepDynamic = false, shorten = 'auto', values }: ShortenSettings,
+  {
+    cut,
+    keepDynamic = false,
+    shorten = 'auto',
+    values,
+  }: Pick<CutSettings, 'cut' | 'keepDynamic' | 'shorten' | 'values'>,
 ): Shortening | undefined {
   if (cut === 'layer' || shorten === 'never' || (keepDynamic && open !== undefined)) return undefined;
   const wholeBytes = initializerBytes(model);
@@ -77,18 +78,12 @@ export function describeShortening(
   if (shorten === 'auto' && !isLarge && needsWhole) return undefined;
   const blocks = findRepeatedBlocks(model);
   if (blocks === undefined) return undefined;
-  const [fewerBytes = 0, shortenedBytes = 0] = [FEWER, MORE].map((keep) => {
-    return initializerBytes(shortenModel(model, blocks, keep).model);
-  });
-  const bytes = [wholeBytes, fewerBytes, shortenedBytes];
-  if (shorten === 'auto' && !isLarge && !isFaster(model, blocks, bytes)) return undefined;
-  return { blocks, wholeBytes, shortenedBytes };
+  const bytes = [FEWER, MORE].map((keep) => initializerBytes(shortenModel(model, blocks, keep).model));
+  if (shorten === 'auto' && !isLarge && !isFaster(model, blocks, wholeBytes, bytes)) return undefined;
+  return { blocks, wholeBytes, shortenedBytes: bytes[1] ?? 0 };
 }
 
-type ShortenSettings = Pick<CutSettings, 'cut' | 'keepDynamic' | 'shorten' | 'values'>;
-
-/** A model whose bricks are derived from shortened graphs, or the reason why they cannot be. */
-export type PreparedExtended =
+type PreparedExtended =
   | {
       readonly kind: 'extended';
       readonly decomposed: DecomposedModel;
@@ -97,17 +92,7 @@ export type PreparedExtended =
     }
   | { readonly kind: 'different'; readonly reason: string; readonly costMs: number };
 
-/**
- * Types of the whole model's outputs. An output of a left-out block has the type of its counterpart in a kept block.
- */
-function outputTypes({ graph }: Model, outputOf: ReadonlyMap<string, string>, made: LayerGraph): readonly TensorType[] {
-  return graph.outputs.flatMap((name) => made.types.get(outputOf.get(name) ?? name) ?? []);
-}
-
-/**
- * Has the runtime optimize a model with two and with three of its blocks, and extends their bricks to all blocks. Where
- * the third block has other kernels than the second, nothing is extended.
- */
+/** Extends the bricks of a model with two and three blocks to all, where the third has the second's kernels. */
 export async function prepareExtended(
   loaded: LoadedModel,
   shortening: Shortening,
@@ -131,8 +116,7 @@ export async function prepareExtended(
     return recipe.sequences.map((index) => recipe.bricks[index]?.signature ?? '');
   };
   const { bricks, roughMs, facts, largest, recipe } = three.decomposed;
-  const inOrder = { sequences: namesOf(three), edges: recipe.edges };
-  const extended = extendSequences(namesOf(two), inOrder, blocks.count);
+  const extended = extendSequences(namesOf(two), { sequences: namesOf(three), edges: recipe.edges }, blocks.count);
   if (extended.kind === 'different') return { ...extended, costMs };
   if (recipe.made_up_values !== undefined) {
     return { kind: 'different', reason: 'sizes or work in it depend on made-up values', costMs };
@@ -141,10 +125,12 @@ export async function prepareExtended(
   const fewerBytes = computeFootprint(two.graph);
   const moreBytes = computeFootprint(three.graph);
   const footprint = moreBytes + (blocks.count - MORE) * Math.max(0, moreBytes - fewerBytes);
-  const ends = arityOf(model);
+  const ends = countEnds(model);
   const call = emptyCall(ends.inputs, ends.outputs, { joined: false });
   const isTogether = recipe.footprint_bytes !== undefined;
-  const handed = isTogether ? outputCopy(outputTypes(model, three.outputOf, three.graph)) : undefined;
+  // An output of a left-out block has the type of its counterpart in a kept one.
+  const outputs = model.graph.outputs.map((name) => three.outputOf.get(name) ?? name);
+  const handed = isTogether ? outputCopy(outputs.flatMap((name) => three.graph.types.get(name) ?? [])) : undefined;
   return {
     kind: 'extended',
     decomposed: {

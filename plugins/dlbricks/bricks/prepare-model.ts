@@ -12,16 +12,17 @@ import {
   type Model,
   PlatformError,
   signatureWithoutName,
-  staticTypeOf,
+  findStaticType,
   sumOf,
   tensorBytes,
   unusableModel,
   withOwnWeights,
 } from '../../../src/plugin-api.js';
 import type { CheckableGraph } from './checkable-graph.js';
-import { type CutSettings, decompose, graphToCut, wholeOf } from './decompose.js';
+import { type CutSettings, decompose, graphToCut, buildWholeBenchmark } from './decompose.js';
 import { checkKernels, type KernelCheck } from './own-graph.js';
 import { type Extension, LARGE_BYTES, prepareExtended, describeShortening } from './prepare-extended.js';
+import type { ModelRecipe } from './recipe.js';
 import type { DecomposedModel } from './unique-bricks.js';
 import type { WeightsOfRun } from './values-of-run.js';
 
@@ -30,28 +31,21 @@ export type ChosenInputs = Pick<LoadedModel, 'assumed' | 'sizes' | 'tokens'>;
 export interface PreparedModel extends DecomposedModel {
   /** With the weights of its file where the agent can have them. */
   readonly whole: Benchmark;
-  /** The check of the kernels against those of the file itself; undefined at the layer cut, and without the file's weights. */
+  /** undefined at the layer cut, and without the file's weights. */
   readonly kernelCheck?: KernelCheck | undefined;
   readonly runWith?: WeightsOfRun | undefined;
-  /** The whole graph of kernels, for a check of the bricks, or the reason why they cannot be checked. */
+  /** Or the reason why the bricks cannot be checked. */
   readonly toCheck?: (() => CheckableGraph | Promise<CheckableGraph>) | string | undefined;
   readonly inputs?: ChosenInputs | undefined;
-  /** How the kernels of a model with repeated blocks were found; undefined where its graph was optimized as it is. */
+  /** undefined where the graph was optimized as it is. */
   readonly extension?: Extension | undefined;
-  /**
-   * Signature of the model's graph without its name: models with the same signature differ at most in their weights.
-   */
+  /** Models with the same signature differ at most in their weights. */
   readonly graph?: string | undefined;
   readonly refusal?: string;
-  /**
-   * Wall time of the preparation, ms. For a graph from the cache, it includes the time of the original optimization.
-   */
+  /** Wall time, ms; with the original optimization where the graph comes from the cache. */
   readonly costMs: number;
 }
 
-/**
- * A model as bricks. For a model with many repeated blocks, only shortened graphs are optimized where that suffices.
- */
 export async function prepareModel(
   loaded: LoadedModel,
   settings: CutSettings,
@@ -59,13 +53,10 @@ export async function prepareModel(
   signal: AbortSignal,
 ): Promise<PreparedModel> {
   const { weights, assumed, sizes, tokens } = loaded;
-  const filled = wholeOf(loaded, settings);
+  const filled = buildWholeBenchmark(loaded, settings);
   const own = await withOwnWeights(filled, weights, agent);
-  const common = {
-    whole: own ?? filled,
-    graph: signatureWithoutName(loaded.model),
-    inputs: { assumed, sizes, tokens },
-  };
+  const inputs = { assumed, sizes, tokens };
+  const common = { whole: own ?? filled, graph: signatureWithoutName(loaded.model), inputs };
   const shortening = describeShortening(loaded, settings);
   const found = shortening && (await prepareExtended(loaded, shortening, settings, agent, signal));
   if (found?.kind === 'extended') {
@@ -78,14 +69,8 @@ export async function prepareModel(
       if (make === undefined) throw new PlatformError('internal', 'a graph of kernels cannot be checked');
       return make();
     };
-    return {
-      ...decomposed,
-      ...common,
-      extension,
-      kernelCheck,
-      toCheck: isLarge ? 'only graphs with fewer of its blocks were optimized' : toCheck,
-      costMs,
-    };
+    const check = isLarge ? 'only graphs with fewer of its blocks were optimized' : toCheck;
+    return { ...decomposed, ...common, extension, kernelCheck, toCheck: check, costMs };
   }
   const made = await decompose(loaded, settings, agent, signal, { own, filled });
   const { decomposed, optimized, toCheck, runWith, costMs } = made;
@@ -119,23 +104,21 @@ export async function prepareOrRefuse(
 
 export function refusedModel(loaded: LoadedModel, settings: CutSettings, refusal: string): PreparedModel {
   const { name, model, assumed, sizes } = loaded;
-  const recipe = { name, layers: countLayers(model), bricks: [], sequences: [], edges: [] };
-  const largest = { weightBytes: 0, valueBytes: 0 };
-  const inputs = { assumed, sizes };
   return {
-    recipe,
-    bricks: [],
-    roughMs: [],
-    facts: [],
-    largest,
-    whole: wholeOf(loaded, settings),
-    inputs,
+    ...withoutBricks({ name, layers: countLayers(model) }),
+    largest: { weightBytes: 0, valueBytes: 0 },
+    whole: buildWholeBenchmark(loaded, settings),
+    inputs: { assumed, sizes },
     refusal,
     costMs: 0,
   };
 }
 
-/** Why no machine of this kind could measure a model: its inputs alone are too large; undefined where one may. */
+function withoutBricks({ name, layers }: Pick<ModelRecipe, 'name' | 'layers'>) {
+  return { recipe: { name, layers, bricks: [], sequences: [], edges: [] }, bricks: [], roughMs: [], facts: [] };
+}
+
+/** Why no machine of this kind could measure a model: its inputs alone are too large. */
 export function problemWithInputs(
   { model }: LoadedModel,
   limits: Limits,
@@ -144,14 +127,13 @@ export function problemWithInputs(
   // Bricks that are in the store need no free memory.
   const there = memoryThere(limits, description, Infinity);
   const valueBytes = sumOf(
-    model.graph.inputs.flatMap((name) => staticTypeOf(model.graph.types.get(name)) ?? []).map(tensorBytes),
+    model.graph.inputs.flatMap((name) => findStaticType(model.graph.types.get(name)) ?? []).map(tensorBytes),
   );
   if (valueBytes <= there.bytes) return undefined;
   const need = isCompletelyTyped(model) ? largestLayer(layerGraph(model)) : { weightBytes: 0, valueBytes };
-  return memoryProblem('its largest layer', need, batchSizeOf(model), there);
+  return memoryProblem('its largest layer', need, findBatchSize(model), there);
 }
 
-/** The model without bricks where its largest one does not fit into the memory of a measurement. */
 export function refusedIfTooLarge(
   prepared: PreparedModel,
   { model }: LoadedModel,
@@ -160,24 +142,13 @@ export function refusedIfTooLarge(
 ): PreparedModel {
   const { recipe, largest } = prepared;
   const there = memoryThere(limits, agent.description);
-  const refusal = memoryProblem('its largest brick', largest, batchSizeOf(model), there);
+  const refusal = memoryProblem('its largest brick', largest, findBatchSize(model), there);
   if (refusal === undefined) return prepared;
-  const { name, layers } = recipe;
-  const nothing = { name, layers, bricks: [], sequences: [], edges: [] };
-  return {
-    ...prepared,
-    recipe: nothing,
-    bricks: [],
-    roughMs: [],
-    facts: [],
-    call: undefined,
-    outputCopy: undefined,
-    refusal,
-  };
+  return { ...prepared, ...withoutBricks(recipe), call: undefined, outputCopy: undefined, refusal };
 }
 
-/** The first dimension of the first input, which is the batch by convention; 1 where there is none. */
-export function batchSizeOf({ graph }: Model): number {
+/** The first dimension of the first input, by convention; 1 where there is none. */
+export function findBatchSize({ graph }: Model): number {
   const batch = graph.types.get(graph.inputs[0] ?? '')?.dims?.[0];
   return typeof batch === 'number' && batch >= 1 ? batch : 1;
 }

@@ -9,20 +9,19 @@ const signatureSchema = z.string().regex(/^[0-9a-f]{64}$/);
 
 const MAX_LAYERS = 1_000_000;
 
-/** Copies that are measured instead of a brick. The brick's latency is (benchmark - baseline) / copies. */
+/** The brick's latency is (benchmark - baseline) / copies. */
 const copiesSchema = z.strictObject({
   copies: z.int().min(1).max(1024),
   benchmark: signatureSchema,
-  /** Signature of the same call without them. */
+  /** The same call without them. */
   baseline: signatureSchema,
 });
 
-/** The part of a model whose work or sizes depend on made-up values; see made-up-values.ts. */
+/** Work or sizes depend on made-up values; see made-up-values.ts. */
 const madeUpValuesSchema = z.strictObject({
   operators: z.array(z.strictObject({ operator: z.string(), count: z.int().min(1) })),
   /** Number of their layers or kernels, and of those after them whose sizes follow from theirs. */
   kernels: z.int().min(1).max(MAX_LAYERS),
-  /** The sequences with these layers or kernels. */
   sequences: z.array(z.int().nonnegative()),
 });
 
@@ -31,16 +30,12 @@ export type MadeUpPart = z.infer<typeof madeUpValuesSchema>;
 export const modelRecipeSchema = z.strictObject({
   name: z.string().min(1),
   layers: z.int().nonnegative().max(MAX_LAYERS),
-  /** Signature of the empty call, whose cost is part of every run of the model; absent where the bricks contain it. */
+  /** The empty call, a part of every run; absent where the bricks contain it. */
   call: signatureSchema.optional(),
-  /**
-   * Signatures of two graphs. Their difference is the cost of handing over the model's outputs; absent where that is
-   * nothing.
-   */
+  /** Their difference is the cost of handing over the outputs; absent where that is nothing. */
   handing_over: z.strictObject({ leaving: signatureSchema, staying: signatureSchema }).optional(),
-  /** Bytes that one run of the model touches, where its bricks are measured together; see footprint.ts. */
+  /** Touched by one run, where bricks are measured together; see footprint.ts. */
   footprint_bytes: z.int().min(1).optional(),
-  /** The different bricks of the model; sequences refer to them by index. */
   bricks: z.array(
     z.strictObject({
       signature: signatureSchema,
@@ -52,9 +47,8 @@ export const modelRecipeSchema = z.strictObject({
     }),
   ),
   sequences: z.array(z.int().nonnegative()),
-  /** Edges between sequences, [from, to] as indices into `sequences`: `to` reads an output of `from`. */
+  /** As indices into `sequences`: `to` reads an output of `from`. */
   edges: z.array(z.tuple([z.int().nonnegative(), z.int().nonnegative()])),
-  /** Absent where no work and no size depends on made-up values. */
   made_up_values: madeUpValuesSchema.optional(),
 });
 
@@ -62,7 +56,7 @@ export type ModelRecipe = z.infer<typeof modelRecipeSchema>;
 
 export type BrickRecipe = ModelRecipe['bricks'][number];
 
-/** The file that the owner of the models keeps. With measurements of the bricks it gives each model's latency. */
+/** Its owner keeps it. With measurements of the bricks it gives each model's latency. */
 export const recipeSchema = z
   .strictObject({
     /** Version 1 has no footprints. */
@@ -74,30 +68,19 @@ export const recipeSchema = z
   })
   .superRefine(({ models }, context) => {
     for (const [m, { bricks, sequences, edges, made_up_values: madeUp }] of models.entries()) {
-      const path = (field: string, index: number): (string | number)[] => ['models', m, field, index];
-      for (const [i, brick] of sequences.entries()) {
-        if (brick >= bricks.length)
-          context.addIssue({ code: 'custom', path: path('sequences', i), message: 'no such brick' });
-      }
-      for (const sequence of madeUp?.sequences ?? []) {
-        const modelPath = ['models', m, 'made_up_values'];
-        if (sequence >= sequences.length)
-          context.addIssue({ code: 'custom', path: modelPath, message: 'no such sequence' });
-      }
-      for (const [i, [from, to]] of edges.entries()) {
-        if (from >= to || to >= sequences.length)
-          context.addIssue({
-            code: 'custom',
-            path: path('edges', i),
-            message: 'an edge goes from a sequence to a later one',
-          });
-      }
+      const report = (message: string, ...path: (string | number)[]): void =>
+        context.addIssue({ code: 'custom', path: ['models', m, ...path], message });
+      for (const [i, brick] of sequences.entries()) if (brick >= bricks.length) report('no such brick', 'sequences', i);
+      for (const sequence of madeUp?.sequences ?? [])
+        if (sequence >= sequences.length) report('no such sequence', 'made_up_values');
+      for (const [i, [from, to]] of edges.entries())
+        if (from >= to || to >= sequences.length) report('an edge goes from a sequence to a later one', 'edges', i);
     }
   });
 
 export type Recipe = z.infer<typeof recipeSchema>;
 
-/** Reads a recipe. @throws PlatformError `usage` where the file is missing or no recipe */
+/** @throws PlatformError `usage` where the file is missing or no recipe */
 export async function readRecipe(path: string): Promise<Recipe> {
   let content: unknown;
   try {

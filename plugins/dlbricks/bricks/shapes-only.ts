@@ -8,14 +8,14 @@ import {
   intAttribute,
   type Model,
   type Node,
-  signatureOf,
+  computeSignature,
   UNPACKED,
 } from '../../../src/plugin-api.js';
 
-/** Opset of graphs without another standard operator. Every opset has Shape and Concat. */
+/** Every opset has Shape and Concat. */
 export const ANY_OPSET = 13;
 
-/** Name of the only output of a graph whose values stay in the runtime. */
+/** The only output of a graph whose values stay in the runtime. */
 export const JOINED = 'joined';
 
 export function joinNode(inputs: readonly string[]): Node {
@@ -27,7 +27,7 @@ export function shapeNode(of: string, output: string): Node {
   return { name: '', opType: 'Shape', domain: '', inputs: [of], outputs: [output], attributes: [] };
 }
 
-/** The same for a value of any type. The runtime has no Shape for packed types, so their values are cast first. */
+/** The runtime has no Shape for packed types, so their values are cast first. */
 export function shapeNodes(of: string, output: string, elementType: ElementType | undefined): readonly Node[] {
   if (elementType === undefined || !isPacked(elementType)) return [shapeNode(of, output)];
   const wide = `${output}_wide`;
@@ -38,5 +38,5 @@ export function shapeNodes(of: string, output: string, elementType: ElementType 
 
 export function buildBenchmark(model: Model, inputs: readonly BenchmarkInput[]): Benchmark {
   const bytes = encodeModelToBytes(model);
-  return { signature: signatureOf(bytes), model: bytes, inputs };
+  return { signature: computeSignature(bytes), model: bytes, inputs };
 }

@@ -11,7 +11,6 @@ export function steeringNames(layer: LayerGraph['layers'][number]): readonly str
   return findSteeringValues(layer).flatMap(({ name, aspect }) => (aspect === 'content' ? [name] : []));
 }
 
-/** @param values the facts about all values of that run */
 export function withValuesOfRun(
   graph: LayerGraph,
   values: ReadonlyMap<string, Parameters<typeof contentValues>[0]>,
@@ -26,10 +25,7 @@ export function withValuesOfRun(
   return { ...graph, ofRun: { weights, values: known } };
 }
 
-/**
- * Cuts sequences before layers that a value of a run steers, where the value is made in the same sequence: in a brick of
- * both, made-up values would replace it.
- */
+/** Cuts before steered layers whose value is of the same sequence: made-up values would replace it in one brick. */
 export function cutAtValuesOfRun(graph: LayerGraph, sequences: readonly Sequence[]): readonly Sequence[] {
   const { ofRun, opaque } = graph;
   if (ofRun === undefined) return sequences;

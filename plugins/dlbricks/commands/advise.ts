@@ -43,8 +43,9 @@ interface AdviseOptions extends PlaceOptions, ProtocolOptions, InputOptions {
 const HELP = `
 The runtime optimizes each model with several settings. The kernels of all of
 them are measured together, in rounds, and once: the store keeps them. Savings
-are differences within rounds; smaller ones than 2 % are not seen. The floor is
-that of the variants that were measured. docs/advise.md explains each line.
+are differences within rounds; less than 2 % is not seen, and less than 4 % of
+settings of the session is not seen by kernels. The floor is that of the
+variants that were measured. docs/advise.md explains each line.
 
 Examples:
   mlmodelscope dlbricks advise zoo:squeezenet1.1 --threads 2

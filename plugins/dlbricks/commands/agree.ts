@@ -16,16 +16,16 @@ import {
   type LoadedModel,
   madeUpPicture,
   messageOf,
-  orderOf,
+  listOutputNames,
   type OutputOptions,
   pictureAt,
   type PictureInput,
-  pictureInputOf,
+  makePictureInput,
   PlatformError,
   prepareOutputs,
   buildProvenance,
   type RunOptions,
-  runOptionsOf,
+  buildRunOptions,
   runsOn,
   type RunValue,
   signatureWithoutName,
@@ -33,14 +33,14 @@ import {
   withPicture,
   writeShown,
 } from '../../../src/plugin-api.js';
-import { agreementOf, isWithinTolerance, partingOf } from '../agree/agreement.js';
+import { compareValues, isWithinTolerance, findParting } from '../agree/agreement.js';
 import { type AgreementDocument, shownAgreement, verdictOfAll } from '../agree/agreement-result.js';
 import { dequantizedNames } from '../agree/dequantized-values.js';
 import { type DifferingFact, differingSteps } from '../agree/differing-steps.js';
 import { coarsestPrecision } from '../agree/precision.js';
-import { aspectsOf } from '../compare/compare-rounds.js';
-import { isSide, sideOf } from '../compare/side.js';
-import { agentsOf } from './compare-sides.js';
+import { listAspects } from '../compare/compare-rounds.js';
+import { isSide, parseSide } from '../compare/side.js';
+import { connectAgents } from './compare-sides.js';
 
 interface AgreeOptions extends OutputOptions, InputOptions, Pick<AgentOptions, 'allowVersion'> {}
 
@@ -52,9 +52,6 @@ interface Half {
 
 type Output = AgreementDocument['outputs'][number];
 
-const MADE_UP = 'made up';
-
-/** Elements of an output that are compared, and of each value between layers. */
 const ELEMENTS = { output: 65_536, layer: 4096 } as const;
 
 const HELP = `
@@ -79,17 +76,11 @@ Examples:
   mlmodelscope agree my-model.yml changed.yml
   mlmodelscope agree my-model.yml my-model-int8.onnx -- cat.jpg dog.jpg`;
 
-async function runHalf(
-  { agent, runOptions, loaded }: Half,
-  signal: AbortSignal,
-  everyValue: boolean,
-): Promise<ReadonlyMap<string, RunValue>> {
-  const elements = everyValue ? ELEMENTS.layer : ELEMENTS.output;
-  return agent.runOnce(await wholeBenchmark(loaded, agent), runOptions, { signal, everyValue, elements });
-}
-
 async function runBoth([first, second]: Both<Half>, signal: AbortSignal, everyValue = false) {
-  return [await runHalf(first, signal, everyValue), await runHalf(second, signal, everyValue)] as const;
+  const elements = everyValue ? ELEMENTS.layer : ELEMENTS.output;
+  const run = async ({ agent, runOptions, loaded }: Half) =>
+    agent.runOnce(await wholeBenchmark(loaded, agent), runOptions, { signal, everyValue, elements });
+  return [await run(first), await run(second)] as const;
 }
 
 const NO_PARTING = { parts_at: null, parts_operator: null, parts_by: null };
@@ -100,15 +91,15 @@ async function partingAt(
   signal: AbortSignal,
 ): Promise<Pick<Output, keyof typeof NO_PARTING>> {
   const [{ loaded }] = halves;
-  const standIns = [dequantizedNames(halves[0].loaded.model), dequantizedNames(halves[1].loaded.model)] as const;
-  const parting = partingOf(orderOf(loaded), await runBoth(halves, signal, true), tolerance, standIns);
+  const standIns = [dequantizedNames(loaded.model), dequantizedNames(halves[1].loaded.model)] as const;
+  const parting = findParting(listOutputNames(loaded), await runBoth(halves, signal, true), tolerance, standIns);
   if (parting === undefined) return NO_PARTING;
   const node = loaded.model.graph.nodes.find(({ outputs }) => outputs.includes(parting.name));
   return { parts_at: parting.name, parts_operator: node?.opType ?? null, parts_by: parting.agreement.relative };
 }
 
-/** The outputs of both sides by name, or by place where the two have other names. */
-function pairsOf([first, second]: Both<ReadonlyMap<string, RunValue>>) {
+/** By name, or by place where the two have other names. */
+function pairOutputs([first, second]: Both<ReadonlyMap<string, RunValue>>) {
   const others = [...second.values()];
   const isByPlace = first.size === second.size && ![...first.keys()].some((name) => second.has(name));
   return [...first].map(([name, one], place) => ({ name, one, other: isByPlace ? others[place] : second.get(name) }));
@@ -117,21 +108,14 @@ function pairsOf([first, second]: Both<ReadonlyMap<string, RunValue>>) {
 async function comparedOutputs(halves: Both<Half>, input: string, signal: AbortSignal): Promise<Output[]> {
   const { name: precision, tolerance } = coarsestPrecision(halves.map(({ loaded }) => loaded.model));
   const about = { model: halves[0].loaded.name, input, precision, tolerance };
-  const none = {
-    elements: 0,
-    largest_difference: null,
-    relative_difference: null,
-    cosine: null,
-    top_1: null,
-    top_5: null,
-  };
+  const noFigures = { largest_difference: null, relative_difference: null, cosine: null, top_1: null, top_5: null };
   const unknown = (output: string, reason: string): Output => {
-    return { ...about, output, ...none, verdict: 'not known', ...NO_PARTING, reason };
+    return { ...about, output, elements: 0, ...noFigures, verdict: 'not known', ...NO_PARTING, reason };
   };
   try {
-    const outputs = pairsOf(await runBoth(halves, signal)).map(({ name: output, one, other }): Output => {
+    const outputs = pairOutputs(await runBoth(halves, signal)).map(({ name: output, one, other }): Output => {
       if (other === undefined) return unknown(output, 'the other side has no output of this name');
-      const agreement = agreementOf(one, other);
+      const agreement = compareValues(one, other);
       const { compared, largest, relative, cosine, top1, top5, isSame, reason = null } = agreement;
       return {
         ...{ ...about, output, elements: compared, largest_difference: largest, relative_difference: relative },
@@ -162,35 +146,34 @@ async function agreeStacks(
   options: AgreeOptions,
   host: CommandHost,
 ): Promise<Agreed> {
-  const sides = [sideOf(texts[0]), sideOf(texts[1])] as const;
-  const agents = await agentsOf(sides, host);
+  const sides = [parseSide(texts[0]), parseSide(texts[1])] as const;
+  const agents = await connectAgents(sides, host);
   const load = (agent: BenchmarkAgent) => loadModels(references, { ...options, runsOn: runsOn(agent, options) }, host);
   const models = await load(agents[0]);
   const others = agents[0] === agents[1] ? models : await load(agents[1]);
   const stackOf = (side: 0 | 1) => {
     const { threads, settings } = sides[side];
     const agent = agents[side];
-    const runOptions = runOptionsOf(threads, agent.description, settings);
+    const runOptions = buildRunOptions(threads, agent.description, settings);
     return { agent, runOptions, system: identifySystem(agent.description, runOptions) };
   };
   const stacks = [stackOf(0), stackOf(1)] as const;
   const outputs: Output[] = [];
   for (const [index, loaded] of models.entries()) {
-    const other = others[index] ?? loaded;
-    const halves = [
-      { ...stacks[0], loaded },
-      { ...stacks[1], loaded: other },
-    ] as const;
-    outputs.push(...(await comparedOutputs(halves, MADE_UP, host.signal)));
+    const second = { ...stacks[1], loaded: others[index] ?? loaded };
+    outputs.push(...(await comparedOutputs([{ ...stacks[0], loaded }, second], 'made up', host.signal)));
   }
-  const aspects = aspectsOf(stacks).map((aspect) => ({ ...aspect, inputDifference: null }));
+  const aspects = listAspects(stacks).map((aspect) => ({ ...aspect, inputDifference: null }));
   return { outputs, aspects, models, agent: agents[0] };
 }
 
-/** The pictures of two models, and how each takes them; undefined where neither has steps for pictures. */
-async function inputsOf(references: Both<string>, loaded: Both<LoadedModel>): Promise<Both<PictureInput> | undefined> {
-  const first = await pictureInputOf(references[0], loaded[0]);
-  const second = await pictureInputOf(references[1], loaded[1]);
+/** undefined where neither has steps for pictures. */
+async function readPictureInputs(
+  references: Both<string>,
+  loaded: Both<LoadedModel>,
+): Promise<Both<PictureInput> | undefined> {
+  const first = await makePictureInput(references[0], loaded[0]);
+  const second = await makePictureInput(references[1], loaded[1]);
   const known = first ?? second;
   if (known === undefined) return undefined;
   const named = (found: PictureInput | undefined, { model: { graph } }: LoadedModel): PictureInput => {
@@ -208,41 +191,32 @@ async function agreeModels(
   host: CommandHost,
 ): Promise<Agreed> {
   const agent = await host.connect(undefined);
-  const runOptions = runOptionsOf(COMMAND_DEFAULTS.threads, agent.description);
+  const runOptions = buildRunOptions(COMMAND_DEFAULTS.threads, agent.description);
   const load = async (reference: string): Promise<LoadedModel> => {
     const [loaded] = await loadModels([reference], { ...options, runsOn: runsOn(agent, options) }, host);
     if (loaded === undefined) throw new PlatformError('model', `${reference} has no model`);
     return loaded;
   };
   const models = [await load(references[0]), await load(references[1])] as const;
-  const inputs = await inputsOf(references, models);
+  const inputs = await readPictureInputs(references, models);
   if (inputs === undefined && paths.length > 0) {
     throw new PlatformError('usage', `${paths[0] ?? ''}: neither model has a manifest with steps for pictures`);
   }
-  const halvesOf = ([one, other]: Both<LoadedModel>): Both<Half> => {
-    return [
-      { agent, runOptions, loaded: one },
-      { agent, runOptions, loaded: other },
-    ];
-  };
-  const [graph, otherGraph] = models.map(({ model }) => signatureWithoutName(model).slice(0, 12));
-  const aspects: DifferingFact[] =
-    graph === otherGraph
-      ? []
-      : [{ aspect: 'graph', before: graph ?? '', after: otherGraph ?? '', inputDifference: null }];
+  const half = (loaded: LoadedModel): Half => ({ agent, runOptions, loaded });
+  const [before = '', after = ''] = models.map(({ model }) => signatureWithoutName(model).slice(0, 12));
+  const aspects: DifferingFact[] = before === after ? [] : [{ aspect: 'graph', before, after, inputDifference: null }];
   if (inputs === undefined) {
-    return { outputs: await comparedOutputs(halvesOf(models), MADE_UP, host.signal), aspects, models, agent };
+    const halves = [half(models[0]), half(models[1])] as const;
+    return { outputs: await comparedOutputs(halves, 'made up', host.signal), aspects, models, agent };
   }
   const pictures = new Map<string, Image>();
   for (const path of paths) pictures.set(path, await pictureAt(path));
   if (pictures.size === 0) pictures.set('a made-up picture', madeUpPicture());
   const outputs: Output[] = [];
   for (const [name, picture] of pictures) {
-    const given = [
-      await withPicture(models[0], inputs[0], picture),
-      await withPicture(models[1], inputs[1], picture),
-    ] as const;
-    outputs.push(...(await comparedOutputs(halvesOf(given), name, host.signal)));
+    const one = half(await withPicture(models[0], inputs[0], picture));
+    const other = half(await withPicture(models[1], inputs[1], picture));
+    outputs.push(...(await comparedOutputs([one, other], name, host.signal)));
   }
   const [picture = madeUpPicture()] = pictures.values();
   const elementType = models[0].model.graph.types.get(inputs[0].name)?.elementType ?? 'float32';
@@ -259,10 +233,8 @@ function agree(
 ): Promise<Agreed> {
   const stacks = sides.filter(isSide);
   if (stacks.length === 1) {
-    throw new PlatformError(
-      'usage',
-      `${stacks[0] ?? ''} is a stack and the other side is not; name two stacks or two models`,
-    );
+    const problem = `${stacks[0] ?? ''} is a stack and the other side is not`;
+    throw new PlatformError('usage', `${problem}; name two stacks or two models`);
   }
   if (stacks.length === 0) return agreeModels(sides, given, options, host);
   if (given.length > 0) return agreeStacks(sides, given, options, host);
@@ -281,11 +253,8 @@ export function registerAgree(program: Command, host: CommandHost): void {
     .action(async (before: string, after: string, given: readonly string[], options: AgreeOptions) => {
       const shownTo = await prepareOutputs(options);
       const { outputs, aspects, models, agent } = await agree([before, after], given, options, host);
-      const reasons = {
-        host: 'two sides',
-        stack: 'two sides; aspects has what differs',
-        protocol: 'nothing was timed',
-      };
+      const stack = 'two sides; aspects has what differs';
+      const reasons = { host: 'two sides', stack, protocol: 'nothing was timed' };
       const document: AgreementDocument = {
         provenance: buildProvenance({ models, agent, reasons }),
         before,

@@ -22,15 +22,15 @@ import {
   PlatformError,
   type Protocol,
   type ProtocolOptions,
-  runOptionsOf,
+  buildRunOptions,
   runsOn,
   showEvent,
 } from '../../../src/plugin-api.js';
 import { prepareOrRefuse } from '../bricks/prepare-model.js';
 import { compareRounds } from '../compare/compare-rounds.js';
 import { type ComparisonDocument, comparisonDocument } from '../compare/comparison-result.js';
-import { pairsOf, type PreparedSide } from '../compare/measure-sides.js';
-import { placeOf, type Side, sideOf } from '../compare/side.js';
+import { pairTasks, type PreparedSide } from '../compare/measure-sides.js';
+import { formatPlace, type Side, parseSide } from '../compare/side.js';
 import { prepareModels } from './prepare-models.js';
 
 export interface SidesOptions
@@ -43,10 +43,7 @@ export interface SidesOptions
 /** An even number, so that each side is first in half of the rounds. */
 export const DEFAULT_ROUNDS = 20;
 
-/**
- * Many short sessions are worth more than a few long ones, since processes differ more than the runs of one do. Options
- * change it.
- */
+/** Many short sessions are worth more than a few long ones: processes differ more than the runs of one do. */
 export const PROTOCOL_OF_ROUND: Protocol = { warmupRuns: 1, runs: 5, minRuns: 3, timeBudgetMs: 500 };
 
 async function loadFor(
@@ -70,44 +67,27 @@ async function prepareSide(
   host: CommandHost,
 ): Promise<PreparedSide> {
   for (const message of idleSettings(settings)) host.warn(`warning: ${text}: ${message}`);
-  const runOptions = runOptionsOf(threads, agent.description, settings);
+  const runOptions = buildRunOptions(threads, agent.description, settings);
   const cutting = { cut: 'kernel' as const, runOptions };
   const preparing = { settings: cutting, agent, prepare: prepareOrRefuse, quiet: options.quiet ?? false };
-  const measuring = { runOptions, protocol: askedProtocol(options, PROTOCOL_OF_ROUND), limits: DEFAULT_LIMITS };
   return {
     agent,
     system: identifySystem(agent.description, runOptions),
-    settings: measuring,
+    settings: { runOptions, protocol: askedProtocol(options, PROTOCOL_OF_ROUND), limits: DEFAULT_LIMITS },
     models: await prepareModels(models, preparing, host),
   };
 }
 
-export async function agentsOf([first, second]: Both<Side>, host: CommandHost): Promise<Both<BenchmarkAgent>> {
+export async function connectAgents([first, second]: Both<Side>, host: CommandHost): Promise<Both<BenchmarkAgent>> {
   const connect = ({ agent, framework, runtime }: Side): Promise<BenchmarkAgent> => {
     return host.connect(agent, framework, runtime?.folder);
   };
   const one = await connect(first);
-  const other = placeOf(first) === placeOf(second) ? one : await connect(second);
+  const other = formatPlace(first) === formatPlace(second) ? one : await connect(second);
   // With the weights of files on one side alone, the two would run different models.
   if ((one.offerWeights === undefined) === (other.offerWeights === undefined)) return [one, other];
   const withoutFiles = ({ offerWeights: _, ...agent }: BenchmarkAgent): BenchmarkAgent => agent;
   return [withoutFiles(one), withoutFiles(other)];
-}
-
-async function* roundsOf(
-  sides: Both<PreparedSide>,
-  { isWhole, rounds }: { readonly isWhole: boolean; readonly rounds: number },
-  options: SidesOptions,
-  host: CommandHost,
-): AsyncGenerator<Both<KnownResults>> {
-  const progress = host.progress(options.quiet ?? false);
-  const onEvent = (event: EvaluationEvent): void => showEvent(event, progress);
-  const [{ agent: one }, { agent: other }] = sides;
-  try {
-    yield* measurePaired([one, other], pairsOf(sides, { isWhole }), { rounds, signal: host.signal, onEvent });
-  } finally {
-    progress.stop();
-  }
 }
 
 export interface ComparedSides {
@@ -116,19 +96,15 @@ export interface ComparedSides {
   readonly again: (models: readonly string[]) => Promise<ComparisonDocument>;
 }
 
-/**
- * Measures two sides by turns, and compares them.
- *
- * @throws PlatformError `usage` for a side that is none, `cancelled` where no round was completed, and as the agents do
- */
+/** @throws PlatformError `usage` for a side that is none, `cancelled` where no round was completed */
 export async function compareSides(
   [before, after]: Both<string>,
   references: readonly string[],
   options: SidesOptions,
   host: CommandHost,
 ): Promise<ComparedSides> {
-  const texts = [sideOf(before), sideOf(after)] as const;
-  const agents = await agentsOf(texts, host);
+  const texts = [parseSide(before), parseSide(after)] as const;
+  const agents = await connectAgents(texts, host);
   const loaded = await loadFor(agents[0], references, options, host);
   const others = agents[0] === agents[1] ? loaded : await loadFor(agents[1], references, options, host);
   const { batch = COMMAND_DEFAULTS.batch, whole: isWhole = false, rounds = DEFAULT_ROUNDS } = options;
@@ -137,11 +113,22 @@ export async function compareSides(
     await prepareSide(texts[0], agents[0], loaded, options, host),
     await prepareSide(texts[1], agents[1], others, options, host),
   ] as const;
-  const reasons = { host: 'two sides', stack: 'two sides; aspects has what differs', ...(!isWhole && NO_WHOLE) };
+  const reasons = {
+    host: 'two sides',
+    stack: 'two sides; aspects has what differs',
+    ...(!isWhole && { weights: 'no whole model was run' }),
+  };
   const origin = { models: loaded, agent: agents[0], protocol: all[0].settings.protocol, reasons };
   const compare = async (sides: Both<PreparedSide>): Promise<ComparisonDocument> => {
     const taken: Both<KnownResults>[] = [];
-    for await (const round of roundsOf(sides, { isWhole, rounds }, options, host)) taken.push(round);
+    const progress = host.progress(options.quiet ?? false);
+    const onEvent = (event: EvaluationEvent): void => showEvent(event, progress);
+    try {
+      const measured = { rounds, signal: host.signal, onEvent };
+      for await (const round of measurePaired(agents, pairTasks(sides, { isWhole }), measured)) taken.push(round);
+    } finally {
+      progress.stop();
+    }
     if (host.signal.aborted) {
       if (taken.length === 0) throw new PlatformError('cancelled', 'interrupted before the first round was complete');
       host.warn(`interrupted; the ${counted(taken.length, 'complete round')} of ${rounds} are compared`);
@@ -158,5 +145,3 @@ export async function compareSides(
     again: (names) => compare([only(names, all[0]), only(names, all[1])]),
   };
 }
-
-const NO_WHOLE = { weights: 'no whole model was run' };

@@ -33,7 +33,7 @@ import {
   type SidesOptions,
 } from './compare-sides.js';
 
-/** Aspects of a machine. Times of two machines say nothing about a change of software. */
+/** Times of two machines say nothing about a change of software. */
 const OF_MACHINE: ReadonlySet<string> = new Set(['processor', 'architecture', 'cores', 'processor_features']);
 
 /** A gate is strict: it takes all around the software for software. */
@@ -86,9 +86,9 @@ Examples:
   mlmodelscope compare after.json --baseline main.json --fail-above 5`;
 
 function slowerThan({ models }: ComparisonDocument, limitPercent: number): readonly string[] {
-  return models.flatMap(({ model, verdict, ratio }) => {
-    return verdict === 'slower' && (ratio ?? 0) > 1 + limitPercent / 100 ? [model] : [];
-  });
+  return models
+    .filter(({ verdict, ratio }) => verdict === 'slower' && (ratio ?? 0) > 1 + limitPercent / 100)
+    .map(({ model }) => model);
 }
 
 /** @throws PlatformError `usage` where a gate would compare two machines, or nothing */
@@ -96,26 +96,22 @@ function requireComparable(
   { aspects, models, before, after }: ComparisonDocument,
   { anyMachine = false, baseline }: CompareOptions,
 ): void {
-  const isBaseline = baseline !== undefined;
   if (models.every(({ reason }) => reason !== null)) {
     const reasons = models.map(({ model, reason }) => `${model}: ${reason ?? ''}`);
     throw new PlatformError('usage', ['no model can be compared', ...reasons].join('\n'));
   }
-  const other = aspects.filter(({ aspect }) => OF_MACHINE.has(aspect)).map(({ aspect }) => aspect);
   if (anyMachine) return;
-  const option = isBaseline ? '--baseline' : '--fail-above';
+  const option = baseline === undefined ? '--fail-above' : '--baseline';
   const names = aspects.map(({ aspect }) => aspect).filter((aspect) => aspect !== 'host');
+  const other = names.filter((aspect) => OF_MACHINE.has(aspect));
   const isSoftware = names.map((aspect) => OF_SOFTWARE.has(aspect));
-  if (other.length === 0 && isSoftware.includes(true) && isSoftware.includes(false)) {
-    const all = names.join(', ');
-    const problem = `${before} and ${after} differ in software and in something else too (${all})`;
-    throw new PlatformError('usage', `${option}: ${problem}; compare two that differ in one of them`);
+  if (other.length > 0) {
+    const problem = `${before} and ${after} are from different machines (${other.join(', ')})`;
+    throw new PlatformError('usage', `${option}: ${problem}; measure both on one machine, or add --any-machine`);
   }
-  if (other.length === 0) return;
-  throw new PlatformError(
-    'usage',
-    `${option}: ${before} and ${after} are from different machines (${other.join(', ')}); measure both on one machine, or add --any-machine`,
-  );
+  if (!isSoftware.includes(true) || !isSoftware.includes(false)) return;
+  const problem = `${before} and ${after} differ in software and in something else too (${names.join(', ')})`;
+  throw new PlatformError('usage', `${option}: ${problem}; compare two that differ in one of them`);
 }
 
 /** @throws PlatformError `usage` where one is none of them, or the two have no model in common */
@@ -138,7 +134,6 @@ async function compareThere(
   return comparisonDocument(comparison, { before, after });
 }
 
-/** Models that are slower on a second occasion too, where the two sides can be measured again. */
 async function confirmed(
   slower: readonly string[],
   limitPercent: number,
@@ -162,7 +157,6 @@ function refuseMeasuringOptions(options: CompareOptions): void {
   throw new PlatformError('usage', `--${name} is for measuring two sides; name models after --, as in -- zoo:resnet18`);
 }
 
-/** Comparisons of what is there: of two sides, or of a baseline with each result that is given. */
 async function compareResults(
   given: readonly string[],
   { baseline, store }: CompareOptions,
@@ -177,14 +171,12 @@ async function compareResults(
   }
   let opened: Promise<ResultStore> | undefined;
   const openStore = () => (opened ??= host.openStore(store, { access: 'read' }));
-  const pairs: Both<string>[] =
-    baseline === undefined ? [[first, second ?? '']] : given.map((result) => [baseline, result]);
+  if (baseline === undefined) return [await compareThere([first, second ?? ''], openStore)];
   const documents: ComparisonDocument[] = [];
-  for (const pair of pairs) documents.push(await compareThere(pair, openStore));
+  for (const result of given) documents.push(await compareThere([baseline, result], openStore));
   return documents;
 }
 
-/** `mlmodelscope compare A B`, `mlmodelscope compare A B -- MODEL...`, `mlmodelscope compare RESULT --baseline FILE` */
 export function registerCompare(program: Command, host: CommandHost): void {
   const command = program
     .command('compare')

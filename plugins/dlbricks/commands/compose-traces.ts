@@ -45,7 +45,6 @@ export interface ComposeTracesOptions extends MeasuringOptions, PlaceOptions, Tr
 
 const NO_LAYERS = 'the traces hold no model with layers';
 
-/** Prefix of references to models in the traces. */
 const IN_TRACES = 'trace:';
 
 export function addTraceOptions(command: Command): Command {
@@ -73,37 +72,28 @@ export function addTraceOptions(command: Command): Command {
     .option('--calibrate', 'multiply by measured / estimated latency of the other models in the traces');
 }
 
-/**
- * Whether a command line composes from traces. @throws PlatformError `usage` for options that belong to the other kind
- */
+/** @throws PlatformError `usage` for options that belong to the other kind */
 export function isAboutTraces(
   options: ComposeTracesOptions & { readonly recipe?: string; readonly results?: string },
 ): boolean {
-  const isAbout = options.fromTraces !== undefined || options.fromStore === true;
-  if (options.fromTraces !== undefined && options.fromStore === true) {
-    throw new PlatformError('usage', 'expected either --from-traces or --from-store');
-  }
-  if (isAbout && (options.recipe !== undefined || options.results !== undefined)) {
-    throw new PlatformError('usage', '--recipe and --results need measured bricks and cannot be used with traces');
-  }
-  if (isAbout && options.fill === 'kernels') {
-    throw new PlatformError('usage', '--fill kernels needs measured bricks; traces have --fill model');
-  }
-  if (options.fill === 'kernels' && options.results !== undefined) {
-    throw new PlatformError(
-      'usage',
-      '--fill kernels needs the measurements of a store and cannot be used with --results',
-    );
-  }
+  const { fromTraces, fromStore = false, recipe, results, fill } = options;
+  const isAbout = fromTraces !== undefined || fromStore;
+  const refuse = (problem: string): never => {
+    throw new PlatformError('usage', problem);
+  };
+  if (fromTraces !== undefined && fromStore) refuse('expected either --from-traces or --from-store');
+  if (isAbout && (recipe ?? results) !== undefined)
+    refuse('--recipe and --results need measured bricks and cannot be used with traces');
+  if (isAbout && fill === 'kernels') refuse('--fill kernels needs measured bricks; traces have --fill model');
+  if (fill === 'kernels' && results !== undefined)
+    refuse('--fill kernels needs the measurements of a store and cannot be used with --results');
   const own = ['format', 'statistic', 'occurrences', 'fill', 'calibrate'] as const;
   const stray = own.find((key) => options[key] !== undefined && options[key] !== 'kernels');
-  if (!isAbout && stray !== undefined) {
-    throw new PlatformError('usage', `--${stray} is for --from-traces and --from-store`);
-  }
+  if (!isAbout && stray !== undefined) refuse(`--${stray} is for --from-traces and --from-store`);
   return isAbout;
 }
 
-async function tracesOf(
+async function readSourceTraces(
   options: ComposeTracesOptions,
   host: CommandHost,
 ): Promise<{ readonly models: readonly TracedModel[]; readonly system: string }> {
@@ -111,27 +101,23 @@ async function tracesOf(
     const models = withSystem(await readTraces(options.fromTraces, options, host), options.system);
     const [system, ...others] = new Set(models.map((model) => model.system));
     if (system === undefined) throw new PlatformError('usage', NO_LAYERS);
-    if (others.length > 0) {
-      throw new PlatformError(
-        'usage',
-        `the traces: measurements of several systems cannot be combined; give the traces of one of them:${listOf([system, ...others])}`,
-      );
-    }
-    return { models, system };
+    if (others.length === 0) return { models, system };
+    const problem = 'the traces: measurements of several systems cannot be combined; give the traces of one of them';
+    throw new PlatformError('usage', `${problem}:${formatSystems([system, ...others])}`);
   }
   const store = await host.openStore(options.store, { access: 'read' });
   const system = onlySystem(await storedSystems(store), options.system);
   return { models: await readStoredTraces(store, system), system };
 }
 
-function listOf(systems: readonly string[]): string {
+function formatSystems(systems: readonly string[]): string {
   return systems.map((name) => `\n  ${oneLine(name)}`).join('');
 }
 
 /**
- * The system of stored traces to compose from: measurements of two systems never mix.
+ * Measurements of two systems never mix.
  *
- * @throws PlatformError `not_found` where the store holds no traces; `usage` where no system fits, or several do
+ * @throws PlatformError `not_found` for a store without traces; `usage` where no system fits, or several do
  */
 function onlySystem(systems: readonly string[], asked: string | undefined): string {
   const fitting = asked === undefined ? systems : systems.filter((system) => system === asked);
@@ -143,8 +129,8 @@ function onlySystem(systems: readonly string[], asked: string | undefined): stri
   throw new PlatformError(
     'usage',
     asked === undefined
-      ? `the store: measurements of several systems cannot be combined; choose one with --system:${listOf(systems)}`
-      : `the store: no system is called ${JSON.stringify(asked)}; the systems are:${listOf(systems)}`,
+      ? `the store: measurements of several systems cannot be combined; choose one with --system:${formatSystems(systems)}`
+      : `the store: no system is called ${JSON.stringify(asked)}; the systems are:${formatSystems(systems)}`,
   );
 }
 
@@ -158,10 +144,7 @@ function targetInTraces(reference: string, book: TraceBook): Target {
   throw new PlatformError('not_found', `${reference}: the traces have no model of this name; they have:${known}`);
 }
 
-/**
- * Estimates a model with the graph that fits the traces best. Frameworks trace layers, optimizing runtimes trace
- * kernels. The kernels are others where the runtime does not know all dimensions when it opens the model.
- */
+/** The graph that fits best: frameworks trace layers, optimizing runtimes kernels, which open dimensions change. */
 async function estimateOnnx(
   model: LoadedModel,
   options: ComposeTracesOptions,
@@ -169,15 +152,15 @@ async function estimateOnnx(
   agent: () => Promise<BenchmarkAgent>,
   host: CommandHost,
 ): Promise<TracedSum> {
-  const settings = {
-    granularity: options.granularity ?? 1,
-    runOptions: askedRunOptions(options),
-  };
+  const settings = { granularity: options.granularity ?? 1, runOptions: askedRunOptions(options) };
   const sumOf = async (graph: FileGraph): Promise<TracedSum> => {
     const target = await onnxTarget(model, { ...settings, graph }, agent, host.signal);
     return estimator.sum(options.occurrences === 'others' ? target : withCall(target, estimator.book));
   };
-  const [first, ...others] = graphsOf(model, options);
+  const { cut } = options;
+  const openToo = model.open === undefined ? [] : (['optimized_open'] as const);
+  const optimized: readonly FileGraph[] = cut === 'layer' ? [] : ['optimized', ...openToo];
+  const [first = 'source', ...others] = cut === 'kernel' ? optimized : (['source', ...optimized] as const);
   let best = await sumOf(first);
   for (const graph of others) {
     if (best.measuredShare === 1) break;
@@ -188,15 +171,6 @@ async function estimateOnnx(
   return best;
 }
 
-function graphsOf(
-  { open }: LoadedModel,
-  { cut }: ComposeTracesOptions,
-): readonly [FileGraph, ...(readonly FileGraph[])] {
-  if (cut === 'layer') return ['source'];
-  const openToo = open === undefined ? [] : (['optimized_open'] as const);
-  return cut === 'kernel' ? ['optimized', ...openToo] : ['source', 'optimized', ...openToo];
-}
-
 export async function composeFromTraces(
   references: readonly string[],
   options: ComposeTracesOptions,
@@ -204,13 +178,11 @@ export async function composeFromTraces(
 ): Promise<void> {
   const drawing = options.exportSvg === undefined ? options.exportDot && '--export-dot' : '--export-svg';
   if (drawing !== undefined) {
-    throw new PlatformError(
-      'usage',
-      `${drawing} draws estimates from bricks; of traces, --trace-out writes the layers`,
-    );
+    const problem = `${drawing} draws estimates from bricks`;
+    throw new PlatformError('usage', `${problem}; of traces, --trace-out writes the layers`);
   }
   const outputs = await prepareOutputs(options);
-  const { models, system } = await tracesOf(options, host);
+  const { models, system } = await readSourceTraces(options, host);
   const book = openTraceBook(models, options.granularity);
   const settings: EstimateSettings = {
     reuse: options.occurrences ?? 'all',
@@ -221,12 +193,9 @@ export async function composeFromTraces(
   const estimator = new TraceEstimator(book, settings);
   let connected: Promise<BenchmarkAgent> | undefined;
   const agent = (): Promise<BenchmarkAgent> => (connected ??= host.connect(options.agent, options.framework));
-  const inFiles = await loadModels(
-    references.filter((reference) => !reference.startsWith(IN_TRACES)),
-    options,
-    host,
-  );
-  /** Models are done one after another, so that an interrupt takes effect between two of them. */
+  const files = references.filter((reference) => !reference.startsWith(IN_TRACES));
+  const inFiles = await loadModels(files, options, host);
+  /** An interrupt takes effect between two models. */
   const sumsOf = async (targets: readonly Target[], reuse: Reuse): Promise<TracedSum[]> => {
     const found: TracedSum[] = [];
     for (const target of targets) {
@@ -237,10 +206,8 @@ export async function composeFromTraces(
     return found;
   };
   const inTraces = references.filter((name) => name.startsWith(IN_TRACES));
-  const sums = await sumsOf(
-    inTraces.map((reference) => targetInTraces(reference, book)),
-    settings.reuse,
-  );
+  const targets = inTraces.map((reference) => targetInTraces(reference, book));
+  const sums = await sumsOf(targets, settings.reuse);
   for (const model of inFiles) sums.push(await estimateOnnx(model, options, estimator, agent, host));
   const [refused] = book.refused.values();
   if (references.length === 0 && refused !== undefined) throw new PlatformError('usage', refused);
@@ -255,10 +222,7 @@ export async function composeFromTraces(
   const provenance = buildProvenance({ models: inFiles, reasons });
   const { granularity } = options;
   const report = buildTraceReport(sums, known, book, { ...settings, system, sources, provenance, granularity });
-  const shown = {
-    ...shownTraceReport(report),
-    pictures: { trace: () => chromeTrace(sums.map((sum) => timedSum(sum, system))) },
-  };
-  await writeShown(shown, outputs, host);
+  const pictures = { trace: () => chromeTrace(sums.map((sum) => timedSum(sum, system))) };
+  await writeShown({ ...shownTraceReport(report), pictures }, outputs, host);
   if (report.models.some((model) => !model.covers_whole_model)) host.setExitCode(EXIT_PARTIAL);
 }

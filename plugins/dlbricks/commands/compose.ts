@@ -23,7 +23,7 @@ import {
   writeShown,
 } from '../../../src/plugin-api.js';
 import { modelNeeds } from '../bricks/needs.js';
-import { granularityOf } from '../bricks/decompose.js';
+import { chooseGranularity } from '../bricks/decompose.js';
 import { prepareModel, type PreparedModel } from '../bricks/prepare-model.js';
 import { type Recipe, readRecipe, RECIPE_FORMAT } from '../bricks/recipe.js';
 import { composeAll } from '../compose-all.js';
@@ -31,7 +31,7 @@ import { NO_WHOLE_MODEL } from '../estimation.js';
 import type { Earlier } from '../estimate/spreads-of-system.js';
 import { readResults } from '../exchange/results-file.js';
 import { earlierRuns } from '../measure/earlier-runs.js';
-import { knownKernels } from '../measure/known-kernels.js';
+import { describeKernels, knownKernels } from '../measure/known-kernels.js';
 import { KernelPredictor } from '../predict/kernel-predictor.js';
 import type { LayerFacts } from '../work/layer-facts.js';
 import { FIRST_OCCASION, type MeasureSettings, MAX_OCCASIONS } from '../measure/tasks.js';
@@ -80,21 +80,17 @@ async function describedRecipe(
   if (options.recipe !== undefined) return { recipe: await readRecipe(options.recipe), loaded: [] };
   const settings = parseCutSettings(options, agent.description);
   const { cut } = settings;
-  const granularity = granularityOf(settings, agent.description);
+  const granularity = chooseGranularity(settings, agent.description);
   const loaded = await loadModels(references, { ...options, runsOn: runsOn(agent, options) }, host);
-  const quiet = options.quiet ?? false;
+  const { quiet = false, batch = COMMAND_DEFAULTS.batch } = options;
   const prepared = await prepareModels(loaded, { settings, agent, prepare: prepareModel, quiet }, host);
   const models = prepared.map(({ recipe }) => recipe);
-  const batch = options.batch ?? COMMAND_DEFAULTS.batch;
   return { recipe: { format: RECIPE_FORMAT, cut, granularity, batch, models }, loaded, prepared };
 }
 
-/** The system whose measurements are used: the one whose fingerprint begins with `--system`, else this machine. */
-async function systemOf(store: ResultStore, options: ComposeOptions, agent: BenchmarkAgent): Promise<System> {
-  if (options.system === undefined) {
-    const { description } = agent;
-    return identifySystem(description, askedRunOptions(options, description));
-  }
+async function findSystem(store: ResultStore, options: ComposeOptions, agent: BenchmarkAgent): Promise<System> {
+  const { description } = agent;
+  if (options.system === undefined) return identifySystem(description, askedRunOptions(options, description));
   const systems = await store.listSystems();
   const prefix = options.system.toLowerCase();
   const fitting = systems.filter(({ fingerprint }) => fingerprint.startsWith(prefix));
@@ -112,14 +108,14 @@ async function systemOf(store: ResultStore, options: ComposeOptions, agent: Benc
   throw new PlatformError('not_found', [asked + problem, ...known].join('\n'));
 }
 
-/** The system of the evaluation; kernels were measured with the optimizer off. */
+/** Kernels were measured with the optimizer off. */
 function evaluationSystem(system: System, { cut }: Recipe, options: RuntimeAxes): System {
   if (cut === 'layer') return system;
   const { optimization_level: optimizationLevel } = parseRuntime(options);
   return identifySystem(system, { ...system.runOptions, optimizationLevel });
 }
 
-async function sourceOf(
+async function openSource(
   { recipe, prepared }: Described,
   options: ComposeOptions,
   agent: BenchmarkAgent,
@@ -137,7 +133,7 @@ async function sourceOf(
     return { system, results, settings: { runOptions: system.runOptions, protocol, limits } };
   }
   const store = await host.openStore(options.store, { access: 'read' });
-  const system = evaluationSystem(await systemOf(store, options, agent), recipe, options);
+  const system = evaluationSystem(await findSystem(store, options, agent), recipe, options);
   const settings = { ...parseMeasureSettings(options, agent.description), runOptions: system.runOptions };
   const needs = recipe.models.flatMap((model) => modelNeeds(model, system, settings.protocol));
   const occasions = Array.from({ length: MAX_OCCASIONS }, (_, index) => FIRST_OCCASION + index);
@@ -146,17 +142,16 @@ async function sourceOf(
   const source = { system, store, results, settings, earlier: await earlierRuns(store, system, settings.protocol) };
   if (options.fill !== 'kernels') return source;
   if (recipe.cut === 'layer') throw new PlatformError('usage', '--fill kernels needs the kernel cut');
-  const { measured, stored } = await knownKernels(store, prepared ?? [], system, settings);
+  const { measured, stored } = await knownKernels(store, describeKernels(prepared ?? []), system, settings);
   return { ...source, predictor: new KernelPredictor(measured), stored };
 }
 
-/** Only measurements with the requested protocol count. No table shows which protocol that is, so this note does. */
 function lookedFor({ runs, warmupRuns, minRuns, timeBudgetMs }: Protocol): string {
   const protocol = `${warmupRuns} warm-up runs, ${runs} runs (${minRuns} at least) in ${timeBudgetMs} ms`;
   return `note: only measurements of this system with ${protocol} count here; 'dlbricks run' or 'dlbricks validate' with the same options measures the missing ones`;
 }
 
-/** Keeps the estimates that have a latency. A user who may only read the store gets the estimates all the same. */
+/** A user who may only read the store gets the estimates all the same. */
 async function keepComposed(
   report: Report,
   loaded: readonly LoadedModel[],
@@ -210,18 +205,15 @@ traces are estimated. See docs/traces.md.`,
       const outputs = await prepareOutputs(options);
       const described = await describedRecipe(references, options, agent, host);
       const { recipe, loaded, prepared } = described;
-      const source = await sourceOf(described, options, agent, host);
+      const source = await openSource(described, options, agent, host);
       const { system, results, settings, earlier, predictor, stored } = source;
       const { cut, granularity, batch } = recipe;
       const { protocol } = settings;
       const models = recipe.models.map((model, index) => {
-        const facts =
-          prepared?.[index]?.facts ??
-          model.bricks.map(({ signature }) => {
-            const kernel = stored?.get(signature);
-            return kernel === undefined ? [] : [kernel];
-          });
-        return { recipe: model, facts, graph: prepared?.[index]?.graph };
+        const one = prepared?.[index];
+        const kernels = model.bricks.map(({ signature }) => stored?.get(signature));
+        const facts = one?.facts ?? kernels.map((kernel) => (kernel === undefined ? [] : [kernel]));
+        return { recipe: model, facts, graph: one?.graph };
       });
       const composed = composeAll(models, results, system, {
         ...settings,

@@ -5,16 +5,7 @@ import { loadModelEstimations } from './model-estimations.js';
 import type { SweepMeasuringOptions } from './options.js';
 import type { Estimation } from '../estimation.js';
 
-/** Whether a reference is to be read as an evaluation: a manifest of that kind, or one with mistakes. */
-async function isEvaluation(reference: string): Promise<boolean> {
-  return isManifestPath(reference) && (await kindOfManifest(reference)) !== 'model';
-}
-
-/**
- * The estimations of evaluations and models, in the order of the command line; all models together are one evaluation.
- *
- * @throws PlatformError as readManifestEstimations and loadModelEstimations
- */
+/** All models together are one evaluation. @throws PlatformError as readManifestEstimations, loadModelEstimations */
 export async function readEstimations(
   references: readonly string[],
   options: SweepMeasuringOptions,
@@ -22,7 +13,10 @@ export async function readEstimations(
   host: CommandHost,
   usualAxes: CellAxes = {},
 ): Promise<readonly Estimation[]> {
-  const areEvaluations = await Promise.all(references.map(isEvaluation));
+  // Or manifests with mistakes, which their reader tells.
+  const areEvaluations = await Promise.all(
+    references.map(async (path) => isManifestPath(path) && (await kindOfManifest(path)) !== 'model'),
+  );
   const models = references.filter((_, index) => areEvaluations[index] !== true);
   const canBeNone = models.length < references.length;
   const estimations: Estimation[] = [];
@@ -30,13 +24,9 @@ export async function readEstimations(
     if (areEvaluations[index] === true) {
       estimations.push(...(await readManifestEstimations(reference, options, agent, host, usualAxes)));
     } else if (index === areEvaluations.indexOf(false)) {
-      const axes = {
-        ...options,
-        cut: options.cut ?? usualAxes.cut,
-        granularity: options.granularity ?? usualAxes.granularity,
-      };
+      const { cut = usualAxes.cut, granularity = usualAxes.granularity } = options;
       const how = { measureEndToEnd: false, canBeNone };
-      estimations.push(...(await loadModelEstimations(models, axes, agent, host, how)));
+      estimations.push(...(await loadModelEstimations(models, { ...options, cut, granularity }, agent, host, how)));
     }
   }
   return estimations;

@@ -4,6 +4,7 @@ import {
   type AgentOptions,
   COMMAND_DEFAULTS,
   type CommandHost,
+  distinctByContent,
   EXIT_PARTIAL,
   type LoadedModel,
   loadModels,
@@ -17,7 +18,7 @@ import type { EmptyCall } from '../bricks/empty-call.js';
 import { longestPrivateList } from '../bricks/brick.js';
 import { operatorsWithLearnedAttributes } from '../bricks/learned-attributes.js';
 import { kernelWarning } from '../bricks/own-graph.js';
-import { arityOf, granularityOf } from '../bricks/decompose.js';
+import { countEnds, chooseGranularity } from '../bricks/decompose.js';
 import { prepareOrRefuse, type PreparedModel } from '../bricks/prepare-model.js';
 import { RECIPE_FORMAT } from '../bricks/recipe.js';
 import type { Cut } from '../cut/cut.js';
@@ -25,7 +26,7 @@ import { type SuiteBrick, writeSuite } from '../exchange/suite.js';
 import { madeUpInSuite } from '../report/made-up-warning.js';
 import { percent } from '../report/words.js';
 import { type Disclosure, computeDisclosure } from '../exchange/disclosure.js';
-import { optimizedForOf } from '../exchange/optimized-for.js';
+import { describeOptimizedFor } from '../exchange/optimized-for.js';
 import { uniqueBricks } from '../bricks/unique-bricks.js';
 import { prepareModels } from './prepare-models.js';
 import { addCutOptions, parseCutSettings, type MeasuringOptions } from './options.js';
@@ -36,41 +37,34 @@ interface GenerateOptions extends MeasuringOptions, AgentOptions {
   readonly quiet?: boolean;
 }
 
-interface SuiteModel {
-  readonly loaded: LoadedModel;
-  readonly prepared: PreparedModel;
-  readonly isDecoy: boolean;
-}
-
-/** The empty calls of the models, each once, in an order that discloses nothing. */
-function callsOf(models: readonly LoadedModel[], cut: Cut): readonly EmptyCall[] {
+/** In an order that discloses nothing. */
+function listEmptyCalls(models: readonly LoadedModel[], cut: Cut): readonly EmptyCall[] {
   if (cut === 'layer') return [];
-  const calls = models.map(({ model }) => arityOf(model));
-  const unique = [...new Map(calls.map((call) => [`${call.inputs} ${call.outputs}`, call])).values()];
-  return unique.sort((a, b) => a.inputs - b.inputs || a.outputs - b.outputs);
+  const calls = distinctByContent(models.map(({ model }) => countEnds(model)));
+  return calls.sort((a, b) => a.inputs - b.inputs || a.outputs - b.outputs);
 }
 
-/** The outputs that are handed over, each list of types once, in an order that discloses nothing. */
+/** Each list of types once, in an order that discloses nothing. */
 function outputCopies(models: readonly PreparedModel[]): readonly (readonly TensorType[])[] {
   const lists = models.flatMap(({ outputCopy }) => (outputCopy === undefined ? [] : [outputCopy.types]));
   const unique = new Map(lists.map((types) => [JSON.stringify(types), types]));
   return [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, types]) => types);
 }
 
-/** Every brick, with the footprint of its model where it is measured together with others. */
-function suiteBricksOf({ recipe, bricks }: PreparedModel): readonly SuiteBrick[] {
-  const { footprint_bytes: footprintBytes } = recipe;
+/** With the footprint of its model where bricks are measured together. */
+function listSuiteBricks({
+  recipe: { footprint_bytes: footprintBytes },
+  bricks,
+}: PreparedModel): readonly SuiteBrick[] {
   return bricks.map((brick) => (brick.copies === undefined ? { ...brick, footprintBytes } : brick));
 }
 
-/** Why a suite would disclose learned values of a model; undefined where it would not. */
 function learnedAttributes({ bricks }: PreparedModel): string | undefined {
   const operators = new Set(bricks.flatMap(operatorsWithLearnedAttributes));
   if (operators.size === 0) return undefined;
   return `${[...operators].join(', ')} keeps learned values in its attributes or texts, which a suite would show; on its owner's own machine, 'dlbricks validate' works for it`;
 }
 
-/** Why a suite would disclose private values of a model's inputs; undefined where it would not. */
 function privateValues({ bricks }: PreparedModel): string | undefined {
   const hidden = bricks.filter((brick) => longestPrivateList(brick) > 0);
   const [first] = hidden;
@@ -124,7 +118,7 @@ Example; the second line may run on any machine:
       const agent = await host.connect(options.agent, options.framework);
       const settings = parseCutSettings(options, agent.description);
       const { cut } = settings;
-      const granularity = granularityOf(settings, agent.description);
+      const granularity = chooseGranularity(settings, agent.description);
       const unusable: UnusableModel[] = [];
       let owned = references.length;
       const wanted = { ...options, runsOn: runsOn(agent, options) };
@@ -134,7 +128,7 @@ Example; the second line may run on any machine:
       });
       const quiet = options.quiet ?? false;
       const cuttings = await prepareModels(read, { settings, agent, prepare: prepareOrRefuse, quiet }, host);
-      const all = cuttings.flatMap((cutting, index): readonly SuiteModel[] => {
+      const all = cuttings.flatMap((cutting, index) => {
         const reason = cutting.refusal ?? learnedAttributes(cutting) ?? privateValues(cutting);
         const loaded = read[index];
         if (reason === undefined && loaded !== undefined)
@@ -148,37 +142,26 @@ Example; the second line may run on any machine:
       for (const reason of reasons) host.warn(`warning: ${reason}`);
       const prepared = all.map((model) => model.prepared);
       for (const { recipe, kernelCheck } of prepared) {
-        const warning = kernelWarning(recipe.name, kernelCheck);
-        if (warning !== undefined) host.warn(`warning: ${warning}`);
-        const madeUp = madeUpInSuite(recipe);
-        if (madeUp !== undefined) host.warn(`warning: ${madeUp}`);
+        for (const warning of [kernelWarning(recipe.name, kernelCheck), madeUpInSuite(recipe)])
+          if (warning !== undefined) host.warn(`warning: ${warning}`);
       }
-      const bricks = uniqueBricks(prepared);
       const models = own.map((model) => model.prepared.recipe);
-      const optimizedFor = cut === 'kernel' ? optimizedForOf(agent.description) : undefined;
-      await writeSuite(
-        options.output,
-        {
-          cut,
-          granularity,
-          optimizedFor,
-          bricks: prepared.flatMap(suiteBricksOf),
-          calls: callsOf(
-            all.map(({ loaded }) => loaded),
-            cut,
-          ),
-          outputCopies: outputCopies(prepared),
-        },
-        { format: RECIPE_FORMAT, cut, granularity, batch: options.batch ?? COMMAND_DEFAULTS.batch, models },
-      );
+      const loaded = all.map((model) => model.loaded);
+      const suite = {
+        ...{ cut, granularity, optimizedFor: cut === 'kernel' ? describeOptimizedFor(agent.description) : undefined },
+        bricks: prepared.flatMap(listSuiteBricks),
+        calls: listEmptyCalls(loaded, cut),
+        outputCopies: outputCopies(prepared),
+      };
+      const { batch = COMMAND_DEFAULTS.batch, output } = options;
+      await writeSuite(output, suite, { format: RECIPE_FORMAT, cut, granularity, batch, models });
       const decoys = all.filter(({ isDecoy }) => isDecoy).map((model) => model.prepared.recipe);
       const disclosure = computeDisclosure(models, decoys);
       if (options.decoy !== undefined && disclosure.inNoDecoy === disclosure.bricks) host.warn(HIDING_NOTHING);
       if (unusable.length > 0) host.setExitCode(EXIT_PARTIAL);
       if (options.quiet === true) return;
-      host.warn(
-        `${bricks.length} unique bricks in ${options.output}/suite; keep ${options.output}/recipe.json to yourself`,
-      );
+      const { length } = uniqueBricks(prepared);
+      host.warn(`${length} unique bricks in ${output}/suite; keep ${output}/recipe.json to yourself`);
       host.warn(disclosureText(disclosure, cut));
     });
 }

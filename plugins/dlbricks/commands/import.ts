@@ -43,31 +43,22 @@ export async function readTraces(
   return models;
 }
 
-function notTold(model: TracedModel): PlatformError {
-  return new PlatformError(
-    'usage',
-    `${model.source}: the trace does not name its system; name it with --system NAME, and use one name for measurements that may be combined`,
-  );
-}
-
-/**
- * Gives every model a system: the one in the trace, else the one that the user names.
- *
- * @throws PlatformError `usage` where no system is named, or the trace names another
- */
+/** @throws PlatformError `usage` where no system is named, or the trace names another */
 export function withSystem(
   models: readonly TracedModel[],
   system: string | undefined,
 ): readonly (TracedModel & { readonly system: string })[] {
   return models.map((model) => {
-    if (model.system !== undefined && system !== undefined && model.system !== system) {
-      throw new PlatformError(
-        'usage',
-        `${model.source}: the trace is from the system ${JSON.stringify(model.system)}, but --system says ${JSON.stringify(system)}; leave --system out, or split the file`,
-      );
-    }
     const known = model.system ?? system;
-    if (known === undefined) throw notTold(model);
+    if (known === undefined) {
+      const problem = `${model.source}: the trace does not name its system; name it with --system NAME`;
+      throw new PlatformError('usage', `${problem}, and use one name for measurements that may be combined`);
+    }
+    if (system !== undefined && known !== system) {
+      const [found, said] = [known, system].map((name) => JSON.stringify(name));
+      const problem = `${model.source}: the trace is from the system ${found ?? ''}, but --system says ${said ?? ''}`;
+      throw new PlatformError('usage', `${problem}; leave --system out, or split the file`);
+    }
     return { ...model, system: known };
   });
 }

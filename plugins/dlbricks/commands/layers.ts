@@ -12,20 +12,19 @@ import {
   isCompletelyTyped,
   type LayerGraph,
   layerGraph,
-  type LoadedModel,
   loadModels,
   numberOption,
   type OutputOptions,
   prepareOutputs,
   buildProvenance,
-  runOptionsOf,
+  buildRunOptions,
   shownTable,
   writeShown,
   z,
 } from '../../../src/plugin-api.js';
 import { graphToCut } from '../bricks/decompose.js';
-import { layersDocument, layersOf, layersTable } from '../work/layer-table.js';
-import { LONGEST_PATTERN, patternsOf, patternsTable } from '../work/patterns.js';
+import { layersDocument, countLayerWork, layersTable } from '../work/layer-table.js';
+import { LONGEST_PATTERN, countPatterns, patternsTable } from '../work/patterns.js';
 
 interface LayersOptions extends InputOptions, OutputOptions, AgentOptions {
   readonly batch?: number;
@@ -53,12 +52,8 @@ function addOptions(command: Command, row: string): Command {
   return addQuietOption(addTableOptions(addAgentOptions(addInputOptions(addBatchOption(command))), row));
 }
 
-/** The models' own graphs. An agent takes part only where a file does not state all types. */
-async function graphsOf(
-  references: readonly string[],
-  options: LayersOptions,
-  host: CommandHost,
-): Promise<{ readonly loaded: readonly LoadedModel[]; readonly graphs: readonly LayerGraph[] }> {
+/** An agent takes part only where a file does not state all types. */
+async function loadGraphs(references: readonly string[], options: LayersOptions, host: CommandHost) {
   const loaded = await loadModels(references, options, host);
   const graphs: LayerGraph[] = [];
   for (const one of loaded) {
@@ -68,7 +63,10 @@ async function graphsOf(
     }
     const agent = await host.connect(options.agent, options.framework);
     host.warn(`note: ${one.name}: its file does not state all shapes; ${agent.description.framework} finds them`);
-    const settings = { cut: 'layer', runOptions: runOptionsOf(COMMAND_DEFAULTS.threads, agent.description) } as const;
+    const settings = {
+      cut: 'layer',
+      runOptions: buildRunOptions(COMMAND_DEFAULTS.threads, agent.description),
+    } as const;
     graphs.push((await graphToCut(one, settings, agent, host.signal)).graph);
   }
   return { loaded, graphs };
@@ -83,8 +81,8 @@ export function registerLayers(parent: Command, host: CommandHost): void {
     .addHelpText('after', LAYERS_HELP)
     .action(async (references: string[], options: LayersOptions) => {
       const outputs = await prepareOutputs(options);
-      const { loaded, graphs } = await graphsOf(references, options, host);
-      const found = layersOf(loaded.flatMap(({ name }, at) => (graphs[at] ? [{ name, graph: graphs[at] }] : [])));
+      const { loaded, graphs } = await loadGraphs(references, options, host);
+      const found = countLayerWork(loaded.flatMap(({ name }, at) => (graphs[at] ? [{ name, graph: graphs[at] }] : [])));
       const shown = shownTable(layersTable(found), {
         document: layersDocument(found, buildProvenance({ models: loaded })),
         title: `Work of the layers of ${loaded.map(({ name }) => name).join(', ')}`,
@@ -103,8 +101,8 @@ export function registerPatterns(parent: Command, host: CommandHost): void {
     .addHelpText('after', PATTERNS_HELP)
     .action(async (references: string[], options: PatternsOptions) => {
       const outputs = await prepareOutputs(options);
-      const { loaded, graphs } = await graphsOf(references, options, host);
-      const table = patternsTable(patternsOf(graphs, options.length), options.length, graphs.length);
+      const { loaded, graphs } = await loadGraphs(references, options, host);
+      const table = patternsTable(countPatterns(graphs, options.length), options.length, graphs.length);
       const shown = shownTable(table, {
         document: { provenance: buildProvenance({ models: loaded }), ...table },
         title: `Sequences of ${options.length} layer types in ${loaded.map(({ name }) => name).join(', ')}`,

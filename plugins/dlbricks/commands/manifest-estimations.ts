@@ -6,12 +6,11 @@ import {
   PlatformError,
   findRemedies,
 } from '../../../src/plugin-api.js';
-import { axesOf, type CellAxes, listRequests } from '../cells.js';
+import { mergeAxes, type CellAxes, listRequests } from '../cells.js';
 import { type Estimation, readEstimation } from '../estimation.js';
 import { settingsSchema } from '../settings.js';
 import { type SweepMeasuringOptions, parseSettings } from './options.js';
 
-/** An evaluation manifest, read for the first of several sizes. */
 async function readManifest(path: string, options: SweepMeasuringOptions, host: CommandHost) {
   const progress = host.progress(options.quiet ?? false);
   const [batch] = options.batch ?? [];
@@ -23,12 +22,9 @@ async function readManifest(path: string, options: SweepMeasuringOptions, host: 
     signal: host.signal,
     allowVersion: options.allowVersion,
     check: ({ plugin }) => {
-      if (plugin !== 'dlbricks') {
-        throw new PlatformError(
-          'manifest',
-          `${path}: plugin: expected dlbricks, found ${plugin}; 'mlmodelscope evaluate ${path}' runs it`,
-        );
-      }
+      if (plugin === 'dlbricks') return;
+      const problem = `${path}: plugin: expected dlbricks, found ${plugin}`;
+      throw new PlatformError('manifest', `${problem}; 'mlmodelscope evaluate ${path}' runs it`);
     },
     onModel: (name, done, total) => progress.step('loading', done, total, name),
     onUnusable: ({ name, reason }) => progress.warn(`warning: ${name}: ${reason}`),
@@ -38,12 +34,9 @@ async function readManifest(path: string, options: SweepMeasuringOptions, host: 
 }
 
 /**
- * The estimations of an evaluation manifest: one for each combination of its matrix and of the lists on the command
- * line, by default its own.
- *
- * @param usualAxes of cuts and lengths, where neither the manifest's matrix nor the command line has them
- * @throws PlatformError `manifest` for one with mistakes or of another plugin, `unavailable` where the agent does not
- *   fit it, and where none of its models can be used with one of the sizes
+ * @param usualAxes where neither the manifest's matrix nor the command line has them
+ * @throws PlatformError `manifest` for mistakes or another plugin, `unavailable` where the agent does not fit, `model`
+ *   where no model can be used with one of the sizes
  */
 export async function readManifestEstimations(
   path: string,
@@ -59,7 +52,7 @@ export async function readManifestEstimations(
     throw new PlatformError('unavailable', [heading, ...unmet.map(({ problem }) => problem)].join('\n  '));
   }
   const settings = parseSettings(options, loaded.settingsOf(settingsSchema));
-  const axes = axesOf(settings.matrix, options);
+  const axes = mergeAxes(settings.matrix, options);
   const { cut = usualAxes.cut, granularity = usualAxes.granularity } = axes;
   const evaluation = { ...loaded, protocol: askedProtocol(options, loaded.protocol) };
   const requests = listRequests({ evaluation, settings }, { ...axes, cut, granularity }, agent.description);
@@ -73,5 +66,5 @@ export async function readManifestEstimations(
     }
   }
   if (options.quiet !== true) for (const note of new Set(loaded.notes)) host.warn(`note: ${note}`);
-  return requests.map(readEstimation);
+  return requests.map((request) => readEstimation(request, agent));
 }

@@ -10,27 +10,16 @@ import {
   type UnusableModel,
 } from '../../../src/plugin-api.js';
 import { listCells } from '../cells.js';
-import type { Estimation } from '../estimation.js';
+import { type Estimation, toEstimation } from '../estimation.js';
 import { type SweepMeasuringOptions, parseSettings } from './options.js';
 
-interface ModelEstimationSettings {
-  readonly measureEndToEnd: boolean;
-  /** Whether it is no error that none of the models can be used, because there are evaluations to estimate. */
-  readonly canBeNone?: boolean;
-}
-
-/**
- * The estimations of models that a command line names: one for each size of the batch and of each dimension, and each
- * number of threads.
- *
- * @throws PlatformError where none of them can be used
- */
+/** @throws PlatformError where no model can be used, unless `canBeNone`: where there are evaluations to estimate */
 export async function loadModelEstimations(
   references: readonly string[],
   options: SweepMeasuringOptions,
   agent: BenchmarkAgent,
   host: CommandHost,
-  { measureEndToEnd, canBeNone = false }: ModelEstimationSettings,
+  { measureEndToEnd, canBeNone = false }: { readonly measureEndToEnd: boolean; readonly canBeNone?: boolean },
 ): Promise<readonly Estimation[]> {
   const unusable: (UnusableModel & Pick<LoadedBatch, 'batch' | 'sizes'>)[] = [];
   const loaded = await loadBatches(
@@ -51,15 +40,8 @@ export async function loadModelEstimations(
   return loaded.flatMap(({ batch, sizes, models }) => {
     const settings = { ...parseSettings(options), measure_end_to_end: measureEndToEnd };
     const cells = listCells(options, { threads: COMMAND_DEFAULTS.threads, settings }, agent.description);
-    return cells.map((cell): Estimation => {
-      return {
-        ...cell,
-        models,
-        unusable: unusable.filter((model) => model.batch === batch && model.sizes === sizes),
-        batch,
-        protocol: askedProtocol(options),
-        limits: DEFAULT_LIMITS,
-      };
-    });
+    const ofSize = unusable.filter((model) => model.batch === batch && model.sizes === sizes);
+    const given = { models, unusable: ofSize, batch, protocol: askedProtocol(options), limits: DEFAULT_LIMITS };
+    return cells.map((cell) => toEstimation({ ...cell, ...given }, agent));
   });
 }

@@ -27,7 +27,7 @@ import {
   type ReuseOptions,
   addRuntimeOptions,
   type RunOptions,
-  runOptionsOf,
+  buildRunOptions,
   type RuntimeAxes,
   parseRuntime,
   type SweepInputOptions,
@@ -41,7 +41,7 @@ import type { MeasureSettings } from '../measure/tasks.js';
 import { type BestAsked, FIGURES } from '../report/best.js';
 import { type Settings, settingsSchema } from '../settings.js';
 
-export interface CutOptions extends InputOptions {
+interface CutOptions extends InputOptions {
   readonly granularity?: number;
   readonly cut?: Cut;
   readonly keepDynamic?: boolean;
@@ -49,20 +49,19 @@ export interface CutOptions extends InputOptions {
   readonly valuesOfRun?: boolean;
 }
 
-/** How models are cut and measured, by commands that take one size of the batch and one number of threads. */
+/** For commands that take one size of the batch and one number of threads. */
 export interface MeasuringOptions extends CutOptions, ProtocolOptions, RuntimeAxes {
   readonly batch?: number;
   readonly threads?: number;
 }
 
-export interface PrecisionOptions {
+interface PrecisionOptions {
   readonly measure?: Measure;
   readonly targetError?: number;
   readonly repeatLimit?: number;
   readonly check?: boolean;
 }
 
-/** The question for the best of several combinations. */
 export interface BestOptions {
   readonly best?: BestAsked['best'];
   readonly within?: number;
@@ -91,7 +90,7 @@ export interface PlaceOptions extends AgentOptions, OutputOptions {
   readonly wide?: boolean;
 }
 
-/** Options of the commands that measure bricks, each once for all combinations of the values. */
+/** For each combination of the values. */
 export interface SweepMeasuringOptions
   extends
     Omit<CutOptions, 'cut' | 'granularity' | 'dimension'>,
@@ -105,7 +104,6 @@ export interface SweepMeasuringOptions
     BestOptions,
     PlaceOptions {}
 
-/** Settings that apply where neither options nor a manifest set them. */
 const DEFAULT_SETTINGS = settingsSchema.parse({});
 
 function addShortenOption(command: Command): Command {
@@ -153,7 +151,7 @@ function addSweepGraphOptions(command: Command): Command {
   return addKeepDynamicOption(withCuts);
 }
 
-/** Adds the option of the commands whose bricks stay on this machine: values of a run say something about weights. */
+/** For commands whose bricks stay on this machine: values of a run say something about weights. */
 function addValuesOption(command: Command): Command {
   return command.option(
     '--values-of-run',
@@ -192,30 +190,21 @@ export function addMeasureOption(command: Command): Command {
   );
 }
 
-/** The plugin's settings except those with several values: from the options, else the manifest, else the default. */
+/** From the options, else the manifest, else the default. */
 export function parseSettings(
-  {
-    keepDynamic,
-    shorten,
-    valuesOfRun,
-    measure,
-    targetError,
-    repeatLimit,
-    check,
-    remeasure,
-  }: Omit<CutOptions, 'cut' | 'granularity' | 'dimension'> & PrecisionOptions & ReuseOptions,
+  options: Omit<CutOptions, 'cut' | 'granularity' | 'dimension'> & PrecisionOptions & ReuseOptions,
   manifest: Settings = DEFAULT_SETTINGS,
 ): Settings {
   return {
     ...manifest,
-    ...(keepDynamic === undefined ? {} : { keep_dynamic: keepDynamic }),
-    ...(shorten === undefined ? {} : { shorten }),
-    ...(valuesOfRun === true ? { values: 'run' as const } : {}),
-    ...(measure === undefined ? {} : { measure }),
-    ...(targetError === undefined ? {} : { target_error: targetError }),
-    ...(repeatLimit === undefined ? {} : { repeat_limit: repeatLimit }),
-    ...(check === undefined ? {} : { check }),
-    ...(remeasure === undefined ? {} : { remeasure }),
+    keep_dynamic: options.keepDynamic ?? manifest.keep_dynamic,
+    shorten: options.shorten ?? manifest.shorten,
+    values: options.valuesOfRun === true ? 'run' : manifest.values,
+    measure: options.measure ?? manifest.measure,
+    target_error: options.targetError ?? manifest.target_error,
+    repeat_limit: options.repeatLimit ?? manifest.repeat_limit,
+    ...(options.check !== undefined && { check: options.check }),
+    ...(options.remeasure !== undefined && { remeasure: options.remeasure }),
   };
 }
 
@@ -230,7 +219,6 @@ function addPictureOptions(command: Command): Command {
     .option('--export-dot <file>', 'the same for Graphviz');
 }
 
-/** Adds the options of every command that reports on models: cut, protocol, agent, store and exports. */
 export function addReportingOptions(command: Command): Command {
   return addPictureOptions(addPlaceOptions(addMeasuringOptions(addValuesOption(command))));
 }
@@ -249,7 +237,7 @@ export function askedRunOptions(
   options: RuntimeAxes & { readonly threads?: number | undefined },
   agent?: Pick<AgentDescription, 'providers'>,
 ): RunOptions {
-  return runOptionsOf(options.threads ?? COMMAND_DEFAULTS.threads, agent, parseRuntime(options));
+  return buildRunOptions(options.threads ?? COMMAND_DEFAULTS.threads, agent, parseRuntime(options));
 }
 
 export function parseCutSettings(
@@ -257,14 +245,8 @@ export function parseCutSettings(
   agent: Pick<AgentDescription, 'providers'>,
 ): CutSettings {
   const { keep_dynamic: keepDynamic, shorten, values } = parseSettings(options);
-  return {
-    cut: options.cut ?? DEFAULT_SETTINGS.cut,
-    granularity: options.granularity,
-    keepDynamic,
-    shorten,
-    values,
-    runOptions: askedRunOptions(options, agent),
-  };
+  const { cut = DEFAULT_SETTINGS.cut, granularity } = options;
+  return { cut, granularity, keepDynamic, shorten, values, runOptions: askedRunOptions(options, agent) };
 }
 
 /** @throws PlatformError `usage` for options of the cut where the models are cut already */
@@ -292,6 +274,5 @@ export function parseMeasureSettings(
   options: ProtocolOptions & RuntimeAxes & { readonly threads?: number | undefined },
   agent: Pick<AgentDescription, 'providers'>,
 ): MeasureSettings {
-  const runOptions = askedRunOptions(options, agent);
-  return { runOptions, protocol: askedProtocol(options), limits: DEFAULT_LIMITS };
+  return { runOptions: askedRunOptions(options, agent), protocol: askedProtocol(options), limits: DEFAULT_LIMITS };
 }

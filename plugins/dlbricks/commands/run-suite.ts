@@ -8,18 +8,15 @@ import {
   measuringContext,
   setMeasuringExit,
 } from '../../../src/plugin-api.js';
-import { differencesBetween, optimizedForOf } from '../exchange/optimized-for.js';
+import { differencesBetween, describeOptimizedFor } from '../exchange/optimized-for.js';
 import { resultsText } from '../exchange/results-file.js';
 import { readSuite } from '../exchange/suite.js';
 import { measureSuite } from '../measure/measure-suite.js';
 import { parseMeasureSettings, refuseCutOptions, type SweepMeasuringOptions } from './options.js';
 
 export async function runSuite(folder: string, options: SweepMeasuringOptions, host: CommandHost): Promise<void> {
-  if (
-    [options.exportCsv, options.exportMarkdown, options.traceOut, options.exportSvg, options.exportDot].some(
-      (path) => path !== undefined,
-    )
-  ) {
+  const { exportCsv, exportMarkdown, traceOut, exportSvg, exportDot } = options;
+  if ((exportCsv ?? exportMarkdown ?? traceOut ?? exportSvg ?? exportDot) !== undefined) {
     throw new PlatformError('usage', '--suite has results for --export-json only; compose makes tables of them');
   }
   refuseCutOptions(options, '--suite');
@@ -29,7 +26,7 @@ export async function runSuite(folder: string, options: SweepMeasuringOptions, h
   const suite = await readSuite(folder);
   const { exports, quiet } = await prepareOutputs(options);
   const settings = parseMeasureSettings({ ...options, threads }, agent.description);
-  const here = optimizedForOf(agent.description);
+  const here = describeOptimizedFor(agent.description);
   const differences = suite.optimizedFor === undefined ? [] : differencesBetween(suite.optimizedFor, here);
   for (const difference of differences) host.warn(`warning: ${difference}`);
   const store = await host.openStore(options.store);

@@ -60,21 +60,18 @@ Examples:
       if (options.strict === true && options.agent !== undefined) {
         throw new PlatformError('usage', '--strict looks at this machine; use it where the agent is, without --agent');
       }
-      if (options.suite !== undefined) {
-        if (options.log !== undefined) {
-          throw new PlatformError(
-            'usage',
-            '--log is for models and evaluations; a suite says nothing about its models',
-          );
-        }
-        if (options.strict === true)
-          await requireFitMachine(Math.max(...(options.threads ?? [COMMAND_DEFAULTS.threads])));
-        await runSuite(options.suite, options, host);
+      const { suite, threads: asked = [COMMAND_DEFAULTS.threads] } = options;
+      if (suite !== undefined) {
+        const problem = '--log is for models and evaluations; a suite says nothing about its models';
+        if (options.log !== undefined) throw new PlatformError('usage', problem);
+        if (options.strict === true) await requireFitMachine(Math.max(...asked));
+        await runSuite(suite, options, host);
         return;
       }
       const agent = await host.connect(options.agent, options.framework);
       const estimations = await readEstimations(references, options, agent, host);
-      if (options.strict === true) await requireFitMachine(Math.max(...estimations.map(({ threads }) => threads)));
+      if (options.strict === true)
+        await requireFitMachine(Math.max(...estimations.map(({ runOptions }) => runOptions.threads)));
       await runAndReport(estimations, agent, options, host);
     });
 }

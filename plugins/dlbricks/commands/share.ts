@@ -15,7 +15,7 @@ import {
   writeShown,
 } from '../../../src/plugin-api.js';
 import { modelNeeds } from '../bricks/needs.js';
-import { granularityOf } from '../bricks/decompose.js';
+import { chooseGranularity } from '../bricks/decompose.js';
 import { prepareOrRefuse } from '../bricks/prepare-model.js';
 import { NO_WHOLE_MODEL } from '../estimation.js';
 import { groupObservations } from '../estimate/observations.js';
@@ -31,8 +31,6 @@ import {
   type MeasuringOptions,
   type PlaceOptions,
 } from './options.js';
-
-interface ShareOptions extends MeasuringOptions, PlaceOptions {}
 
 const HELP = `
 Columns: "own repeats" are sequences that repeat an earlier one of the same
@@ -54,7 +52,7 @@ export function registerShare(parent: Command, host: CommandHost): void {
   addQuietOption(addTableOptions(addAgentOptions(addStoreOption(addMeasuringOptions(command)))))
     .option('--export-svg <file>', 'draw the Jaccard index of each pair of models as a heat map')
     .addHelpText('after', HELP)
-    .action(async (references: string[], options: ShareOptions) => {
+    .action(async (references: string[], options: MeasuringOptions & PlaceOptions) => {
       const outputs = await prepareOutputs(options);
       const agent = await host.connect(options.agent, options.framework);
       const settings = parseCutSettings(options, agent.description);
@@ -65,15 +63,14 @@ export function registerShare(parent: Command, host: CommandHost): void {
       for (const { recipe, refusal } of models) if (refusal !== undefined) host.warn(`${recipe.name}: ${refusal}`);
       const system = identifySystem(agent.description, settings.runOptions);
       const measuring = parseMeasureSettings(options, agent.description);
-      const wanted = models.flatMap(({ recipe }) =>
-        modelNeeds(recipe, system, measuring.protocol).map((need) => wantedOfNeed(need, FIRST_OCCASION, measuring)),
-      );
+      const { protocol } = measuring;
+      const needs = models.flatMap(({ recipe }) => modelNeeds(recipe, system, protocol));
+      const wanted = needs.map((need) => wantedOfNeed(need, FIRST_OCCASION, measuring));
       const observations = groupObservations((await knownResults(wanted, system, store)).measurements());
       const sharing = sharingAmong(models, system, observations);
       const { cut } = settings;
-      const granularity = granularityOf(settings, agent.description);
-      const batch = options.batch ?? COMMAND_DEFAULTS.batch;
-      const { protocol } = measuring;
+      const granularity = chooseGranularity(settings, agent.description);
+      const { batch = COMMAND_DEFAULTS.batch } = options;
       const provenance = buildProvenance({ models: loaded, agent, protocol, reasons: NO_WHOLE_MODEL });
       const shown = shownSharing(sharing, { cut, granularity, batch }, provenance);
       await writeShown({ ...shown, pictures: { svg: () => sharingHeatMap(sharing) } }, outputs, host);

@@ -25,10 +25,9 @@ export function shownReports(
     pictures: {
       trace: () => {
         const estimates = shown.flatMap(({ report, result: { models, system } }) =>
-          models.map((model, index) => ({
-            written: timedEstimate(model, system),
-            configuration: configurationOfModel(report, index, reports),
-          })),
+          models.map((model, index): Configured => {
+            return [timedEstimate(model, system), configurationOfModel(report, index, reports)];
+          }),
         );
         return chromeTrace(withDifferentNames(estimates));
       },
@@ -38,23 +37,19 @@ export function shownReports(
   };
 }
 
-/** What tells a model of a report from the same model in others. */
 function configurationOfModel(report: Report, index: number, reports: readonly Report[]): string {
   const model = report.models[index];
   const dimensions = model === undefined ? '' : describeDimensions(model, report, reports);
   return [describeConfiguration(report, reports), dimensions].filter((text) => text !== '').join(', ');
 }
 
-interface Configured {
-  readonly written: WrittenModel;
-  readonly configuration: string;
-}
+type Configured = readonly [written: WrittenModel, configuration: string];
 
-/** Models of one system with different names, because readers of traces take those of one name for one model. */
+/** Readers of traces take models of one system and name for one. */
 function withDifferentNames(estimates: readonly Configured[]): readonly WrittenModel[] {
   const modelKey = ({ name, system }: WrittenModel): string => JSON.stringify([name, system]);
-  const alike = groupedBy(estimates, ({ written }) => modelKey(written));
-  const named = estimates.map(({ written, configuration }) => {
+  const alike = groupedBy(estimates, ([written]) => modelKey(written));
+  const named = estimates.map(([written, configuration]) => {
     const isAlone = alike.get(modelKey(written))?.length === 1;
     return isAlone ? written : { ...written, name: `${written.name}, ${configuration}` };
   });

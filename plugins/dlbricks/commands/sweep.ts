@@ -11,16 +11,16 @@ import {
   writeResult,
   writeShown,
 } from '../../../src/plugin-api.js';
-import { granularityOf } from '../bricks/decompose.js';
+import { chooseGranularity } from '../bricks/decompose.js';
 import { AUTO } from '../cells.js';
-import type { Estimation } from '../estimation.js';
+import { type Estimation, toEstimation } from '../estimation.js';
 import { settingsSchema } from '../settings.js';
 import { sweepPage } from '../sweep/sweep-page.js';
 import { sweepPlots } from '../sweep/sweep-plots.js';
-import { type Sweep, buildSweep, sweepResult, sweepText } from '../sweep/sweep-result.js';
+import { buildSweep, sweepResult, sweepText } from '../sweep/sweep-result.js';
 import { readEstimations } from './estimations.js';
 import { addPrecisionOptions, addCutSweepOptions, type SweepMeasuringOptions } from './options.js';
-import { runWithProgress, isEmpty, setExitCodeOf } from './run-and-report.js';
+import { runWithProgress, isEmpty, setEstimateExit } from './run-and-report.js';
 
 const DEFAULT_CUT = settingsSchema.parse({}).cut;
 
@@ -52,18 +52,15 @@ async function toSweep(
   const usual = { cut: [DEFAULT_CUT], granularity: [AUTO] } as const;
   const estimations = await readEstimations(references, options, agent, host, usual);
   const inputs = new Set(estimations.map(({ models }) => models));
-  const others = estimations.map(({ threads, settings }) => [threads, { ...settings, cut: '', granularity: 0 }]);
+  const others = estimations.map(({ runOptions, settings }) => [runOptions, { ...settings, cut: '', granularity: 0 }]);
   if (inputs.size === 1 && new Set(others.map((one) => JSON.stringify(one))).size === 1) {
     return estimations.map((one) => {
-      return { ...one, settings: { ...one.settings, measure_end_to_end: true, check: false } };
+      const settings = { ...one.settings, measure_end_to_end: true, check: false };
+      return toEstimation({ ...one, settings, threads: one.runOptions.threads }, agent);
     });
   }
   const remedy = "give each other setting one value; 'dlbricks validate' takes lists of all of them";
   throw new PlatformError('usage', `a sweep takes one evaluation, or models, and compares only cuts; ${remedy}`);
-}
-
-async function writePlots(folder: string, sweep: Sweep): Promise<void> {
-  for (const { file, svg } of sweepPlots(sweep)) await writeResult(join(folder, file), svg());
 }
 
 export function registerSweep(parent: Command, host: CommandHost): void {
@@ -82,7 +79,7 @@ export function registerSweep(parent: Command, host: CommandHost): void {
       const estimated = await runWithProgress(estimations, agent, options, host);
       const [first, ...others] = estimated.map((one) => {
         const { cut, granularity } = one.report.settings;
-        return { ...one, isDefault: granularity === granularityOf({ cut }, agent.description) };
+        return { ...one, isDefault: granularity === chooseGranularity({ cut }, agent.description) };
       });
       if (first === undefined) throw new PlatformError('internal', 'a sweep ended without a result');
       const sweep = buildSweep([first, ...others]);
@@ -93,7 +90,8 @@ export function registerSweep(parent: Command, host: CommandHost): void {
           sweepText(sweep, { width, wide: options.wide ?? false }),
       };
       await writeShown(shown, { ...outputs, quiet: outputs.quiet || isEmpty(estimated) }, host);
-      if (options.plots !== undefined) await writePlots(options.plots, sweep);
-      setExitCodeOf(estimated, host);
+      if (options.plots !== undefined)
+        for (const { file, svg } of sweepPlots(sweep)) await writeResult(join(options.plots, file), svg());
+      setEstimateExit(estimated, host);
     });
 }

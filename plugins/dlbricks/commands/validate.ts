@@ -19,9 +19,8 @@ interface ValidateOptions extends SweepMeasuringOptions {
 
 async function writeCalibration(folder: string, estimated: readonly Estimated[]): Promise<void> {
   for (const { report } of estimated) {
-    const { settings, system, summary } = report;
-    const batch = settings.batch;
-    const threads = system.threads;
+    const { summary } = report;
+    const [{ batch }, { threads }] = [report.settings, report.system];
     const file = estimated.length === 1 ? 'calibration.svg' : `calibration-batch-${batch}-threads-${threads}.svg`;
     const title = `Calibration of the intervals, batch ${batch}, threads: ${threads}`;
     await writeResult(join(folder, file), calibrationPlot(title, summary));
@@ -53,12 +52,8 @@ Examples:
       const { plots } = options;
       if (plots !== undefined) await requireWritable(join(plots, 'calibration.svg'));
       const agent = await host.connect(options.agent, options.framework);
-      const estimated = await runAndReport(
-        await loadModelEstimations(references, options, agent, host, { measureEndToEnd: true }),
-        agent,
-        options,
-        host,
-      );
+      const estimations = await loadModelEstimations(references, options, agent, host, { measureEndToEnd: true });
+      const estimated = await runAndReport(estimations, agent, options, host);
       if (plots !== undefined) await writeCalibration(plots, estimated);
     });
 }

@@ -3,7 +3,6 @@ import type { ModelReport, Report } from '../report/report-schema.js';
 
 export type ComparableBrick = EstimatedBricks['bricks'][number];
 
-/** What a comparison reads of a model: an estimate or a latency, and its bricks where they are known. */
 export type ComparableModel = Pick<
   ModelReport,
   | 'name'

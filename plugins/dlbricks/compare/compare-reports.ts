@@ -1,4 +1,5 @@
-import { ownValue } from '../../../src/plugin-api.js';
+import { ownValue, sumOf } from '../../../src/plugin-api.js';
+import { geometricMean } from '../estimate/statistics.js';
 import type { Comparable, ComparableBrick, ComparableModel } from './comparable.js';
 import {
   type Aspect,
@@ -10,18 +11,12 @@ import {
   judgeRatio,
 } from './comparison.js';
 
-interface Entry {
-  readonly report: Comparable;
-  readonly model: ComparableModel;
-}
+type Entry = ReturnType<typeof listEntries>[number];
 
-/** Intervals contain all ratios of a table at once with this probability. */
+/** That intervals contain all ratios of a table at once. */
 const CONFIDENCE = 0.95;
 
-/**
- * Half the width of an interval in standard errors, where `count` intervals hold together (Bonferroni). The quantile of
- * the normal distribution is within 0.0005 (Abramowitz and Stegun 1964, 26.2.23).
- */
+/** Half widths in standard errors of `count` intervals at once (Bonferroni; Abramowitz and Stegun 1964, 26.2.23). */
 export function intervalFactor(count: number): number {
   const t = Math.sqrt(-2 * Math.log((1 - CONFIDENCE) / 2 / Math.max(1, count)));
   return t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));
@@ -32,13 +27,10 @@ function positive(value: number | null): number | undefined {
 }
 
 /**
- * The ratio of two latencies with an interval from their intervals: the distances to the ends are added in quadrature
- * on a logarithmic scale (method of variance estimates recovery; Zou and Donner, Statistics in Medicine 27, 2008).
- * Errors that both sides share make it too wide, never too narrow.
- *
- * @param count ratios whose intervals hold together
+ * The interval adds the distances to the ends in quadrature on a logarithmic scale (Zou and Donner, Statistics in
+ * Medicine 27, 2008). Errors that both sides share make it too wide, never too narrow.
  */
-export function ratioOf(before: ComparableModel, after: ComparableModel, count = 1): Ratio | undefined {
+export function compareEstimates(before: ComparableModel, after: ComparableModel, count = 1): Ratio | undefined {
   const from = positive(before.estimate_ms);
   const to = positive(after.estimate_ms);
   if (from === undefined || to === undefined) return undefined;
@@ -58,53 +50,37 @@ export function ratioOf(before: ComparableModel, after: ComparableModel, count =
   };
 }
 
-function entriesOf(reports: readonly Comparable[]): readonly Entry[] {
+function listEntries(reports: readonly Comparable[]) {
   return reports.flatMap((report) => report.models.map((model) => ({ report, model })));
 }
 
-/**
- * Names an entry so that the same model of the other side has the same name. The number of threads belongs to it only
- * where a document has several: else it is what is compared.
- */
-function keysOf(entries: readonly Entry[], hasThreads: boolean): ReadonlyMap<string, Entry> {
-  return new Map(
-    entries.map((entry) => {
-      const { report, model } = entry;
-      const dimensions = model.dimensions.map(({ name, size }) => `${name}=${size}`);
-      const threads = hasThreads ? [report.system.threads] : [];
-      return [JSON.stringify([model.name, report.settings.batch, ...dimensions, ...threads]), entry];
-    }),
-  );
+/** The same model of the other side has the same name. Threads are in it only where a document has several. */
+function keyEntries(entries: readonly Entry[], hasThreads: boolean): ReadonlyMap<string, Entry> {
+  const keyOf = ({ report, model }: Entry): string => {
+    const dimensions = model.dimensions.map(({ name, size }) => `${name}=${size}`);
+    const threads = hasThreads ? [report.system.threads] : [];
+    return JSON.stringify([model.name, report.settings.batch, ...dimensions, ...threads]);
+  };
+  return new Map(entries.map((entry) => [keyOf(entry), entry]));
 }
 
 function hasSeveralThreads(entries: readonly Entry[]): boolean {
   return new Set(entries.map(({ report }) => report.system.threads)).size > 1;
 }
 
-type Surroundings = NonNullable<Comparable['provenance']>['surroundings'];
-
-function surroundingsOf(surroundings: Surroundings | undefined): Record<string, string | null> {
-  if (!surroundings) return {};
-  const { node, libc, kernel, container, environment } = surroundings;
-  const set = environment && Object.entries(environment).map(([name, value]) => `${name}=${value}`);
-  return { node, libc, kernel, container, environment: set && set.sort().join(' ') };
-}
-
-/** Settings that a latency may depend on. */
 const ASPECTS = 'cut granularity keep_dynamic warmup_runs runs min_runs time_budget_ms'.split(' ');
 
-/** Facts of a model's report that a latency may depend on. The fingerprint follows from them. */
-function factsOf({ report: { system, settings, provenance }, model }: Entry): ReadonlyMap<string, string> {
+/** The fingerprint follows from them. */
+function listFacts({ report: { system, settings, provenance }, model }: Entry): ReadonlyMap<string, string> {
   const ofSettings = Object.fromEntries(ASPECTS.map((key) => [key, ownValue(settings, key)]));
   const ofModel = provenance?.models.find(({ name }) => name === model.name);
+  const { node, libc, kernel, container, environment } = provenance?.surroundings ?? {};
+  const variables = environment && Object.entries(environment).map(([name, value]) => `${name}=${value}`);
   const ofProvenance = {
-    tool_version: provenance?.tool.version,
-    host: provenance?.host,
-    weights: ofModel?.weights,
-    file_sha256: ofModel?.file_sha256,
-    ...surroundingsOf(provenance?.surroundings),
+    ...{ tool_version: provenance?.tool.version, host: provenance?.host },
+    ...{ weights: ofModel?.weights, file_sha256: ofModel?.file_sha256 },
+    ...{ node, libc, kernel, container, environment: variables?.sort().join(' ') },
   };
-  // Documents of earlier versions, logs and stores do not state all of these.
   const all = Object.entries<unknown>({ ...system, ...ofSettings, ...ofProvenance }).filter(([, value]) => {
     return value !== undefined && value !== null;
   });
@@ -113,11 +89,11 @@ function factsOf({ report: { system, settings, provenance }, model }: Entry): Re
   return facts;
 }
 
-function aspectsOf(pairs: readonly (readonly [Entry, Entry])[]): readonly Aspect[] {
+function findAspects(pairs: readonly (readonly [Entry, Entry])[]): readonly Aspect[] {
   const found = new Map<string, Aspect>();
   for (const [before, after] of pairs) {
-    const afterFacts = factsOf(after);
-    for (const [aspect, value] of factsOf(before)) {
+    const afterFacts = listFacts(after);
+    for (const [aspect, value] of listFacts(before)) {
       const other = afterFacts.get(aspect);
       if (other !== undefined && value !== other)
         found.set(JSON.stringify([aspect, value, other]), { aspect, before: value, after: other });
@@ -136,15 +112,10 @@ function whyNot({ report, model: before }: Entry, { report: other, model: after 
   if (one !== two) return `one is of the plugin ${one}, the other of ${two}; the two time different things`;
   const graphs = [before.graph_signature, after.graph_signature];
   if (graphs[0] !== null && graphs[1] !== null && graphs[0] !== graphs[1]) return 'the two have different graphs';
-  const partial = [before, after].map(({ coverage }) => coverage < 1);
-  if (partial[0] === true || partial[1] === true) {
-    const which =
-      partial[0] === partial[1]
-        ? 'both estimates cover'
-        : `the estimate ${partial[0] === true ? 'before' : 'after'} covers`;
-    return `${which} only a part of the model`;
-  }
-  return undefined;
+  const partial = [before.coverage < 1, after.coverage < 1];
+  if (!partial.includes(true)) return undefined;
+  const which = partial[0] === true ? 'before' : 'after';
+  return `${partial.includes(false) ? `the estimate ${which} covers` : 'both estimates cover'} only a part of the model`;
 }
 
 function comparedModel(pair: readonly [Entry, Entry], count: number): ComparedModel {
@@ -158,22 +129,18 @@ function comparedModel(pair: readonly [Entry, Entry], count: number): ComparedMo
     threads: [report.system.threads, other.system.threads],
     beforeMs: before.estimate_ms,
     afterMs: after.estimate_ms,
-    ratio: reason === undefined ? ratioOf(before, after, count) : undefined,
-    measuredRatio:
-      reason === undefined && from !== undefined && to !== undefined
-        ? { ratio: to / from, low: null, high: null }
-        : undefined,
+    ratio: reason === undefined ? compareEstimates(before, after, count) : undefined,
+    measuredRatio: reason === undefined && from && to ? { ratio: to / from, low: null, high: null } : undefined,
     reason,
   };
 }
 
-/** Geometric mean. Models share bricks, so that their errors may be equal; the interval allows for that. */
-function overallOf(ratios: readonly Ratio[]): Ratio | undefined {
+/** Models share bricks, so that their errors may be equal; the interval allows for that. */
+function computeOverall(ratios: readonly Ratio[]): Ratio | undefined {
   if (ratios.length === 0) return undefined;
   const meanOf = (values: readonly (number | null)[]): number | null => {
     const known = values.flatMap((value) => value ?? []);
-    if (known.length < values.length) return null;
-    return Math.exp(known.reduce((sum, value) => sum + Math.log(value), 0) / known.length);
+    return known.length < values.length ? null : (geometricMean(known) ?? null);
   };
   return {
     ratio: meanOf(ratios.map(({ ratio }) => ratio)) ?? 1,
@@ -182,7 +149,7 @@ function overallOf(ratios: readonly Ratio[]): Ratio | undefined {
   };
 }
 
-/** Standard error of a brick, relative to its latency; undefined where the report knows no spread. */
+/** Relative to the latency. */
 function brickError({ summary }: Comparable, { occasions }: ComparableBrick): number | undefined {
   const { spread_percent: spread } = summary;
   return spread === null || occasions === 0 ? undefined : spread / 100 / Math.sqrt(occasions);
@@ -209,11 +176,10 @@ function comparedBrick({ before, after, beforeMs, afterMs, models }: FoundBrick,
   const isAbove = Math.abs(afterMs - beforeMs) > RESOLUTION_MS;
   const { signature, operators } = before[1];
   const verdict = isAbove ? judgeRatio(ratio) : 'no difference seen';
-  const differenceMs = models.reduce((sum, of) => sum + of.differenceMs, 0);
+  const differenceMs = sumOf(models.map((of) => of.differenceMs));
   return { signature, operators, beforeMs, afterMs, ratio, verdict, models, differenceMs };
 }
 
-/** Bricks of paired models, each once, and the share of the time in bricks that only one side has. */
 function comparedBricks(pairs: readonly (readonly [Entry, Entry])[]): Pick<Comparison, 'bricks' | 'unmatched'> {
   const found = new Map<string, FoundBrick>();
   const time = { before: { all: 0, alone: 0 }, after: { all: 0, alone: 0 } };
@@ -235,13 +201,8 @@ function comparedBricks(pairs: readonly (readonly [Entry, Entry])[]): Pick<Compa
       shared.add(brick.signature);
       // A brick has other measurements in models of another footprint.
       const key = `${brick.signature} ${beforeMs} ${afterMs}`;
-      const one: FoundBrick = found.get(key) ?? {
-        before: [report, brick],
-        after: [otherReport, other],
-        beforeMs,
-        afterMs,
-        models: [],
-      };
+      const sides = { before: [report, brick], after: [otherReport, other] } as const;
+      const one: FoundBrick = found.get(key) ?? { ...sides, beforeMs, afterMs, models: [] };
       const { sequences } = brick;
       const differenceMs = afterMs * other.sequences - beforeMs * sequences;
       one.models.push({ name: model.name, sequences, differenceMs });
@@ -265,11 +226,11 @@ function whyNoBricks(reports: readonly Comparable[]): string | undefined {
 }
 
 export function compareReports(before: readonly Comparable[], after: readonly Comparable[]): Comparison {
-  const from = entriesOf(before);
-  const to = entriesOf(after);
+  const from = listEntries(before);
+  const to = listEntries(after);
   const hasThreads = hasSeveralThreads(from) || hasSeveralThreads(to);
-  const byKey = keysOf(from, hasThreads);
-  const otherByKey = keysOf(to, hasThreads);
+  const byKey = keyEntries(from, hasThreads);
+  const otherByKey = keyEntries(to, hasThreads);
   const pairs = [...byKey].flatMap(([key, entry]): (readonly [Entry, Entry])[] => {
     const other = otherByKey.get(key);
     return other === undefined ? [] : [[entry, other]];
@@ -280,9 +241,9 @@ export function compareReports(before: readonly Comparable[], after: readonly Co
     return [...new Set([...entries].flatMap(([key, { model }]) => (others.has(key) ? [] : [model.name])))];
   };
   return {
-    aspects: aspectsOf(comparable),
+    aspects: findAspects(comparable),
     models,
-    overall: overallOf(models.flatMap(({ ratio }) => ratio ?? [])),
+    overall: computeOverall(models.flatMap(({ ratio }) => ratio ?? [])),
     ...comparedBricks(comparable),
     withoutBricks: { before: whyNoBricks(before), after: whyNoBricks(after) },
     unpaired: { before: namesIn(byKey, otherByKey), after: namesIn(otherByKey, byKey) },

@@ -8,12 +8,12 @@ import {
   toSystemDocument,
   trimmedMean,
 } from '../../../src/plugin-api.js';
-import { contextOf } from '../bricks/needs.js';
+import { computeContext } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import { occasionSummary } from '../estimate/brick-latency.js';
 import { type BrickShare, compose, type Estimate } from '../estimate/compose.js';
 import { groupObservations } from '../estimate/observations.js';
-import { geometricMean, meanOf } from '../estimate/statistics.js';
+import { geometricMean, meanIfAny } from '../estimate/statistics.js';
 import { FIRST_OCCASION } from '../measure/tasks.js';
 import {
   type Aspect,
@@ -25,12 +25,11 @@ import {
   judgeRatio,
 } from './comparison.js';
 import type { PreparedSide } from './measure-sides.js';
-import { type Region, regionsOf } from './regions.js';
+import { type Region, findRegions } from './regions.js';
 
-/** Models and bricks are two tables, and both together call something different without a difference in one of 20 runs. */
+/** Models and bricks are two tables: both together are wrong in one of 20 runs. */
 const TAIL_OF_TABLE = 0.025;
 
-/** A model in one round: its estimate, and the whole model's latency where it was measured. */
 interface RoundOfModel {
   readonly estimate: Estimate;
   readonly wholeMs: number | undefined;
@@ -38,18 +37,12 @@ interface RoundOfModel {
 
 type ModelRounds = readonly Both<RoundOfModel>[];
 
-function bothOf<T, R>([first, second]: Both<T>, map: (one: T, side: 0 | 1) => R): Both<R> {
+function mapBoth<T, R>([first, second]: Both<T>, map: (one: T, side: 0 | 1) => R): Both<R> {
   return [map(first, 0), map(second, 1)];
 }
 
-function wholeMsOf(model: PreparedModel, { settings }: PreparedSide, results: KnownResults): number | undefined {
-  const request = { ...settings, benchmark: model.whole, occasion: FIRST_OCCASION };
-  const outcome = results.get(request)?.outcome;
-  return outcome?.kind === 'samples' ? occasionSummary(outcome).ms : undefined;
-}
-
-function roundsOf(sides: Both<PreparedSide>, rounds: readonly Both<KnownResults>[]): readonly ModelRounds[] {
-  const observed = rounds.map((round) => bothOf(round, (results) => groupObservations(results.measurements())));
+function composeRounds(sides: Both<PreparedSide>, rounds: readonly Both<KnownResults>[]): readonly ModelRounds[] {
+  const observed = rounds.map((round) => mapBoth(round, (results) => groupObservations(results.measurements())));
   return sides[0].models.map((_, index) =>
     rounds.flatMap((round, at) => {
       const half = (side: 0 | 1): RoundOfModel | undefined => {
@@ -57,9 +50,11 @@ function roundsOf(sides: Both<PreparedSide>, rounds: readonly Both<KnownResults>
         const model = of.models[index];
         const observations = observed[at]?.[side];
         if (model === undefined || observations === undefined) return undefined;
-        const { recipe, facts } = model;
-        const estimate = compose({ recipe, facts, context: contextOf(recipe, of.system) }, observations);
-        return { estimate, wholeMs: wholeMsOf(model, of, round[side]) };
+        const { recipe, facts, whole } = model;
+        const estimate = compose({ recipe, facts, context: computeContext(recipe, of.system) }, observations);
+        const request = { ...of.settings, benchmark: whole, occasion: FIRST_OCCASION };
+        const outcome = round[side].get(request)?.outcome;
+        return { estimate, wholeMs: outcome?.kind === 'samples' ? occasionSummary(outcome).ms : undefined };
       };
       const first = half(0);
       const second = half(1);
@@ -68,7 +63,7 @@ function roundsOf(sides: Both<PreparedSide>, rounds: readonly Both<KnownResults>
   );
 }
 
-function timesOf<T>(rounds: readonly Both<T>[], msOf: (one: T) => number | undefined): readonly PairedTimes[] {
+function pairTimes<T>(rounds: readonly Both<T>[], msOf: (one: T) => number | undefined): readonly PairedTimes[] {
   return rounds.flatMap(([first, second]) => {
     const a = msOf(first);
     const b = msOf(second);
@@ -76,14 +71,7 @@ function timesOf<T>(rounds: readonly Both<T>[], msOf: (one: T) => number | undef
   });
 }
 
-function estimateMs({ estimate: { isWhole, sequential } }: RoundOfModel): number | undefined {
-  return isWhole ? sequential?.ms : undefined;
-}
-
-/**
- * Times of the two sides that fit their ratio: the first as its trimmed mean, the second as the ratio of it. The plain
- * mean of each side would disagree with the ratio where something else took the processor in a round.
- */
+/** The second is the first times the ratio: plain means would disagree with it where something took the processor. */
 function typicalMs(times: readonly PairedTimes[]): PairedTimes | undefined {
   const ratio = pairedRatio(times)?.ratio;
   if (ratio === undefined) return undefined;
@@ -91,7 +79,7 @@ function typicalMs(times: readonly PairedTimes[]): PairedTimes | undefined {
   return [first, first * ratio];
 }
 
-function ratioOf(times: readonly PairedTimes[], confidence: PairedConfidence): Ratio | undefined {
+function computePairedRatio(times: readonly PairedTimes[], confidence: PairedConfidence): Ratio | undefined {
   const found = pairedRatio(times, confidence);
   return found && { ratio: found.ratio, low: found.low ?? null, high: found.high ?? null };
 }
@@ -106,7 +94,7 @@ function whyNone(sides: Both<PreparedSide>, index: number, rounds: ModelRounds):
   return reasons.join('; ') || 'no round is complete';
 }
 
-/** Something of both sides that is compared: a brick, or different kernels between the same values. */
+/** A brick of both sides, or different kernels between the same values. */
 interface Counterpart {
   readonly signature: string;
   readonly operators: readonly string[];
@@ -117,20 +105,18 @@ interface Counterpart {
 
 type Parts = readonly BrickShare[];
 
-/** Adds the counterparts of one model, and says how much time of each side they are. */
 class Counterparts {
   readonly found = new Map<string, Counterpart>();
   readonly #all: [number, number] = [0, 0];
   readonly #matched: [number, number] = [0, 0];
 
-  /** @param rounds bricks of both sides, in each round */
   addModel(name: string, rounds: readonly Both<Parts>[], models: Both<PreparedModel>): void {
     const [first] = rounds;
     if (first === undefined) return;
     for (const side of [0, 1] as const) {
       this.#all[side] += sumOf(first[side].map(({ count }, brick) => count * meanMs(rounds, side, [brick])));
     }
-    const regions = regionsOf(models);
+    const regions = findRegions(models);
     const within = (side: 0 | 1, brick: number): number => {
       return sumOf(regions.map((region) => region[side].filter((one) => one === brick).length));
     };
@@ -160,8 +146,8 @@ class Counterparts {
     const after = partsOf(1);
     const key = JSON.stringify([before, after].map((parts) => parts.map(({ benchmark }) => benchmark)));
     const times = rounds.flatMap((round): PairedTimes[] => {
-      const a = msOf(round[0], bricks[0]);
-      const b = msOf(round[1], bricks[1]);
+      const a = sumTimes(round[0], bricks[0]);
+      const b = sumTimes(round[1], bricks[1]);
       return a === undefined || b === undefined || a === 0 || b === 0 ? [] : [[a, b]];
     });
     const typical = typicalMs(times);
@@ -180,18 +166,18 @@ class Counterparts {
   }
 }
 
-function msOf(parts: Parts, bricks: readonly number[]): number | undefined {
+function sumTimes(parts: Parts, bricks: readonly number[]): number | undefined {
   const times = bricks.map((brick) => parts[brick]?.ms);
   return times.some((ms) => ms === undefined) ? undefined : sumOf(times.map((ms) => ms ?? 0));
 }
 
-/** For the shares of what is matched: the means of the parts add up to that of all, which trimmed ones do not. */
+/** Means of parts add up to that of all, which trimmed ones do not. */
 function meanMs(rounds: readonly Both<Parts>[], side: 0 | 1, bricks: readonly number[]): number {
-  return meanOf(rounds.flatMap((round) => msOf(round[side], bricks) ?? [])) ?? 0;
+  return meanIfAny(rounds.flatMap((round) => sumTimes(round[side], bricks) ?? [])) ?? 0;
 }
 
 function comparedBrick({ times, models, ...brick }: Counterpart, comparisons: number): ComparedBrick[] {
-  const ratio = ratioOf(times, { tail: TAIL_OF_TABLE, comparisons });
+  const ratio = computePairedRatio(times, { tail: TAIL_OF_TABLE, comparisons });
   if (ratio === undefined) return [];
   const [beforeMs, afterMs] = typicalMs(times) ?? [0, 0];
   const isAbove = Math.abs(afterMs - beforeMs) > RESOLUTION_MS;
@@ -200,8 +186,8 @@ function comparedBrick({ times, models, ...brick }: Counterpart, comparisons: nu
   return [{ ...brick, beforeMs, afterMs, ratio, verdict, models, differenceMs }];
 }
 
-export function aspectsOf(sides: Both<Pick<PreparedSide, 'system' | 'agent'>>): readonly Aspect[] {
-  const [before, after] = bothOf(sides, ({ system, agent: { description } }) => {
+export function listAspects(sides: Both<Pick<PreparedSide, 'system' | 'agent'>>): readonly Aspect[] {
+  const [before, after] = mapBoth(sides, ({ system, agent: { description } }) => {
     const { environment, ...surroundings } = description.surroundings ?? {};
     const set = { ...surroundings, environment: JSON.stringify(environment ?? {}) };
     return { host: description.host, ...set, ...toSystemDocument(system) };
@@ -210,56 +196,51 @@ export function aspectsOf(sides: Both<Pick<PreparedSide, 'system' | 'agent'>>): 
   return Object.entries(before).flatMap(([aspect, value]) => {
     const from = String(value);
     const to = values.get(aspect) ?? '';
-    // The fingerprint follows from the other facts.
     return from === to || aspect === 'fingerprint' ? [] : [{ aspect, before: from, after: to }];
   });
 }
 
-/** Means over the models, in each round in which all of them have times. */
-function overallOf(ofModels: readonly (readonly PairedTimes[])[], confidence: PairedConfidence): Ratio | undefined {
+/** Over the models, in each round in which all of them have times. */
+function computeOverall(
+  ofModels: readonly (readonly PairedTimes[])[],
+  confidence: PairedConfidence,
+): Ratio | undefined {
   const rounds = Math.min(...ofModels.map((times) => times.length));
   if (!Number.isFinite(rounds)) return undefined;
   const means = Array.from({ length: rounds }, (_, round): PairedTimes => {
     const side = (of: 0 | 1): number => geometricMean(ofModels.flatMap((times) => times[round]?.[of] ?? [])) ?? 0;
     return [side(0), side(1)];
   });
-  return ratioOf(means, confidence);
+  return computePairedRatio(means, confidence);
 }
 
-/**
- * Compares two sides that were measured in rounds. The interval of each ratio is that of the difference within a round.
- *
- * @param batch of all models
- * @param isWhole whether whole models were measured too
- */
+/** The interval of each ratio is that of the difference within a round. @param batch of all models */
 export function compareRounds(
   sides: Both<PreparedSide>,
   rounds: readonly Both<KnownResults>[],
   { batch, isWhole }: { readonly batch: number; readonly isWhole: boolean },
 ): Comparison {
-  const all = roundsOf(sides, rounds);
+  const all = composeRounds(sides, rounds);
   const names = sides[0].models.map(({ recipe }) => recipe.name);
-  const estimates = all.map((ofModel) => timesOf(ofModel, estimateMs));
+  const estimates = all.map((ofModel) =>
+    pairTimes(ofModel, ({ estimate: { isWhole: covers, sequential } }) => (covers ? sequential?.ms : undefined)),
+  );
   const compared = estimates.filter((times) => times.length > 0);
   // The mean over several models is one more interval.
   const ofMean = compared.length > 1 ? 1 : 0;
   const confidence = { tail: TAIL_OF_TABLE, comparisons: compared.length * (isWhole ? 2 : 1) + ofMean };
-  const threads = bothOf(sides, ({ system }) => system.runOptions.threads);
+  const threads = mapBoth(sides, ({ system }) => system.runOptions.threads);
   const models = all.map((ofModel, index): ComparedModel => {
     const times = estimates[index] ?? [];
-    const ratio = ratioOf(times, confidence);
+    const ratio = computePairedRatio(times, confidence);
     const typical = typicalMs(times);
+    const wholes = pairTimes(ofModel, ({ wholeMs }) => wholeMs);
     return {
-      name: names[index] ?? '',
-      batch,
-      threads,
+      ...{ name: names[index] ?? '', batch, threads },
       beforeMs: typical?.[0] ?? null,
       afterMs: typical?.[1] ?? null,
       ratio,
-      measuredRatio: ratioOf(
-        timesOf(ofModel, ({ wholeMs }) => wholeMs),
-        confidence,
-      ),
+      measuredRatio: computePairedRatio(wholes, confidence),
       reason: ratio === undefined ? whyNone(sides, index, ofModel) : undefined,
     };
   });
@@ -268,14 +249,14 @@ export function compareRounds(
     const one = sides[0].models[index];
     const other = sides[1].models[index];
     if (one === undefined || other === undefined) continue;
-    const parts = ofModel.map((round) => bothOf(round, ({ estimate }) => estimate.parts));
+    const parts = ofModel.map((round) => mapBoth(round, ({ estimate }) => estimate.parts));
     counterparts.addModel(names[index] ?? '', parts, [one, other]);
   }
   const bricks = [...counterparts.found.values()];
   return {
-    aspects: aspectsOf(sides),
+    aspects: listAspects(sides),
     models,
-    overall: overallOf(compared, confidence),
+    overall: computeOverall(compared, confidence),
     bricks: bricks
       .flatMap((brick) => comparedBrick(brick, bricks.length))
       .sort((a, b) => Math.abs(b.differenceMs) - Math.abs(a.differenceMs)),

@@ -11,12 +11,14 @@ import {
   rangeChart,
   rangePlot,
   type Shown,
+  sumOf,
   type TableResult,
   textTable,
   wrap,
   z,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
+import { toPercent } from '../report/figures.js';
 import { formatMs, percent, UNKNOWN } from '../report/words.js';
 import { type ComparedModel, type Comparison, type Ratio, seenFrom, type Verdict, judgeRatio } from './comparison.js';
 
@@ -106,8 +108,7 @@ function ratioFields(ratio: Ratio | undefined): Pick<Row, 'ratio' | 'ratio_low' 
   return { ratio: ratio.ratio, ratio_low: low, ratio_high: high, verdict: judgeRatio(ratio) ?? null };
 }
 
-function rowOf({ name, batch, threads, beforeMs, afterMs, ratio, measuredRatio, reason }: ComparedModel): Row {
-  const seen = ratio && seenFrom(ratio);
+function buildRow({ name, batch, threads, beforeMs, afterMs, ratio, measuredRatio, reason }: ComparedModel): Row {
   return {
     model: name,
     batch,
@@ -116,7 +117,7 @@ function rowOf({ name, batch, threads, beforeMs, afterMs, ratio, measuredRatio, 
     before_ms: beforeMs,
     after_ms: afterMs,
     ...ratioFields(ratio),
-    seen_from_percent: seen === undefined ? null : seen * 100,
+    seen_from_percent: toPercent(ratio && seenFrom(ratio)),
     measured_ratio: measuredRatio?.ratio ?? null,
     measured_ratio_low: measuredRatio?.low ?? null,
     measured_ratio_high: measuredRatio?.high ?? null,
@@ -127,12 +128,8 @@ function rowOf({ name, batch, threads, beforeMs, afterMs, ratio, measuredRatio, 
 export interface ComparedSides {
   readonly before: string;
   readonly after: string;
-  /** Of what was measured for the comparison; by default, reports state it. */
+  /** By default, reports state it. */
   readonly origin?: Origin | undefined;
-}
-
-function inPercent(share: number | undefined): number | null {
-  return share === undefined ? null : share * 100;
 }
 
 export function comparisonDocument(comparison: Comparison, { before, after, origin }: ComparedSides): Document {
@@ -147,7 +144,7 @@ export function comparisonDocument(comparison: Comparison, { before, after, orig
     after,
     aspects: [...aspects],
     put_down_to: others.length === 0 ? (aspect?.aspect ?? null) : null,
-    models: models.map(rowOf),
+    models: models.map(buildRow),
     geometric_mean: { models: models.filter(({ ratio }) => ratio !== undefined).length, ...ratioFields(overall) },
     bricks: bricks.map(
       ({ signature, operators, afterOperators, beforeMs, afterMs, ratio, verdict, differenceMs, ...rest }) => ({
@@ -162,8 +159,8 @@ export function comparisonDocument(comparison: Comparison, { before, after, orig
         models: rest.models.map((of) => ({ name: of.name, sequences: of.sequences, difference_ms: of.differenceMs })),
       }),
     ),
-    unmatched_before_percent: inPercent(unmatched.before),
-    unmatched_after_percent: inPercent(unmatched.after),
+    unmatched_before_percent: toPercent(unmatched.before),
+    unmatched_after_percent: toPercent(unmatched.after),
     no_bricks_before: withoutBricks?.before ?? null,
     no_bricks_after: withoutBricks?.after ?? null,
     only_before: [...unpaired.before],
@@ -209,13 +206,13 @@ const BRICK_COLUMNS: readonly Column<BrickRow>[] = [
   { title: 'before (ms)', align: 'right', cell: (row) => formatMs(row.before_ms) },
   { title: 'after (ms)', align: 'right', cell: (row) => formatMs(row.after_ms) },
   { title: 'change', align: 'right', cell: change },
-  { title: 'sequences', align: 'right', cell: ({ models }) => String(sequencesOf(models)) },
+  { title: 'sequences', align: 'right', cell: ({ models }) => String(sumOf(models.map((of) => of.sequences))) },
   {
     title: 'all (ms)',
     align: 'right',
     cell: (row) => (row.difference_ms > 0 ? '+' : '') + row.difference_ms.toFixed(3),
   },
-  { title: 'largest in', align: 'left', cell: ({ models }) => oneLine(largestOf(models)) },
+  { title: 'largest in', align: 'left', cell: ({ models }) => oneLine(findLargest(models)) },
 ];
 
 const DISPENSABLE_OF_BRICKS = ['signature', 'largest in', 'before (ms)', 'after (ms)'];
@@ -227,42 +224,27 @@ function kernelsText({ operators, after_operators: after }: BrickRow): string {
 
 const MAX_BRICKS = 10;
 
-function sequencesOf(models: BrickRow['models']): number {
-  return models.reduce((sum, { sequences }) => sum + sequences, 0);
-}
-
-function largestOf(models: BrickRow['models']): string {
+function findLargest(models: BrickRow['models']): string {
   const [largest] = models.toSorted((a, b) => Math.abs(b.difference_ms) - Math.abs(a.difference_ms));
   return largest?.name ?? '';
 }
 
-function causeLines({ aspects, put_down_to: cause, models, rounds }: Document): string[] {
-  if (models.every(({ reason }) => reason !== null)) return [];
-  if (cause !== null) {
-    const [only] = aspects;
-    return [
-      `only ${cause} differs (${only?.before ?? ''}, then ${only?.after ?? ''}), so the changes are put down to it`,
-    ];
+function causeText({ aspects, put_down_to: cause, rounds }: Document): string {
+  const [only] = aspects;
+  if (only === undefined) {
+    return rounds !== null
+      ? 'both sides have the same machine, runtime and settings'
+      : 'machine, runtime and settings are the same; what differs is the time of measuring, or the load of the machine';
   }
-  if (aspects.length === 0 && rounds !== null) return ['both sides have the same machine, runtime and settings'];
-  if (aspects.length === 0) {
-    return [
-      'machine, runtime and settings are the same; what differs is the time of measuring, or the load of the machine',
-    ];
-  }
-  const list = aspects.map(({ aspect, before, after }) => `${aspect} (${before}, then ${after})`);
-  return [
-    `confounded: ${counted(aspects.length, 'aspect')} differ, so no change is put down to one of them: ${list.join('; ')}`,
-  ];
+  if (cause !== null)
+    return `only ${cause} differs (${only.before}, then ${only.after}), so the changes are put down to it`;
+  const list = aspects.map(({ aspect, before, after }) => `${aspect} (${before}, then ${after})`).join('; ');
+  return `confounded: ${counted(aspects.length, 'aspect')} differ, so no change is put down to one of them: ${list}`;
 }
 
-function notesOf(document: Document): string[] {
-  const {
-    geometric_mean: overall,
-    models,
-    unmatched_before_percent: before,
-    unmatched_after_percent: after,
-  } = document;
+function listNotes(document: Document): string[] {
+  const { geometric_mean: overall, models } = document;
+  const { unmatched_before_percent: before, unmatched_after_percent: after } = document;
   const lines: string[] = [];
   if (overall.models > 1) {
     const verdict = overall.verdict === null ? '' : `: ${overall.verdict}`;
@@ -272,7 +254,7 @@ function notesOf(document: Document): string[] {
     const { rounds, before: first, after: second } = document;
     lines.push(`${counted(rounds, 'round')} of ${oneLine(first)} (before) and ${oneLine(second)} (after) by turns`);
   }
-  lines.push(...causeLines(document));
+  if (models.some(({ reason }) => reason === null)) lines.push(causeText(document));
   for (const { model, reason } of models) if (reason !== null) lines.push(`${oneLine(model)}: not compared: ${reason}`);
   const unclear = models.filter(({ ratio, verdict }) => ratio !== null && verdict === null);
   if (unclear.length > 0) {
@@ -297,14 +279,13 @@ function notesOf(document: Document): string[] {
   return lines;
 }
 
-function tableResultOf(document: Document): TableResult {
-  const [first] = document.models;
-  const keys = first === undefined ? [] : (Object.keys(first) as (keyof Row)[]);
+function buildTableResult(document: Document): TableResult {
+  const keys = Object.keys(document.models[0] ?? {}) as (keyof Row)[];
   return {
     document,
     records: { keys, rows: document.models.map((row) => keys.map((key) => row[key])) },
     table: textTable(COLUMNS, document.models),
-    notes: notesOf(document),
+    notes: listNotes(document),
   };
 }
 
@@ -312,12 +293,13 @@ function changedBricks({ bricks }: Document): readonly BrickRow[] {
   return bricks.filter(({ verdict }) => verdict === 'faster' || verdict === 'slower').slice(0, MAX_BRICKS);
 }
 
-function pageOf(document: Document): Page {
+function buildPage(document: Document): Page {
   const { before, after, models, geometric_mean: overall, bricks } = document;
   const of = (one: Verdict | null): number => models.filter(({ verdict }) => verdict === one).length;
   const mean = overall.models > 1 ? ` Geometric mean: ${change(overall)}.` : '';
-  const seen = VERDICTS.flatMap((one) => (of(one) > 0 ? [`${one}: ${of(one)}`] : []));
-  const rest = of(null) > 0 ? [`without a verdict: ${of(null)}`] : [];
+  const seen = [...VERDICTS, null].flatMap((one) => {
+    return of(one) > 0 ? [`${one ?? 'without a verdict'}: ${of(one)}`] : [];
+  });
   const chart = rangeChart({
     unit: 'time after over time before',
     words: { value: 'ratio', interval: 'its interval', other: 'as before' },
@@ -329,7 +311,7 @@ function pageOf(document: Document): Page {
   });
   return {
     title: `${after} compared with ${before}`,
-    verdict: `Of ${counted(models.length, 'model')}: ${[...seen, ...rest].join(', ')}.${mean}`,
+    verdict: `Of ${counted(models.length, 'model')}: ${seen.join(', ')}.${mean}`,
     sections: [
       { title: 'Models', chart, table: textTable(COLUMNS, models) },
       { title: 'Bricks', lead: 'The largest differences first.', table: textTable(BRICK_COLUMNS, bricks) },
@@ -337,8 +319,7 @@ function pageOf(document: Document): Page {
   };
 }
 
-/** Changes of models, and of the bricks that changed, with their intervals. */
-function pictureOf(document: Document): string {
+function drawComparison(document: Document): string {
   const { before, after, models } = document;
   const ofModels = models.map((row) => ({ ...row, name: row.model }));
   const ofBricks = changedBricks(document).map((row) => ({ ...row, name: `  ${kernelsText(row)}` }));
@@ -353,25 +334,18 @@ function pictureOf(document: Document): string {
 
 export function shownComparison(document: Document): Shown {
   return {
-    pictures: { svg: () => pictureOf(document) },
-    result: () => tableResultOf(document),
-    page: () => pageOf(document),
+    pictures: { svg: () => drawComparison(document) },
+    result: () => buildTableResult(document),
+    page: () => buildPage(document),
     text: ({ width = Infinity }) => {
       const models = fittingTable(COLUMNS, document.models, { width, dispensable: DISPENSABLE });
       const rows = changedBricks(document);
       const bricks = fittingTable(BRICK_COLUMNS, rows, { width, dispensable: DISPENSABLE_OF_BRICKS });
-      const ofBricks =
-        rows.length === 0
-          ? [
-              document.bricks.length === 0
-                ? 'the two have no brick in common'
-                : 'no brick changed by more than could be seen',
-            ]
-          : [
-              `bricks that changed, by what they cost in all models (${rows.length} of ${document.bricks.length}):`,
-              bricks.text,
-            ];
-      const notes = notesOf(document).map((line) => wrap(line, width, '  '));
+      const all = document.bricks.length;
+      const none = all === 0 ? 'the two have no brick in common' : 'no brick changed by more than could be seen';
+      const heading = `bricks that changed, by what they cost in all models (${rows.length} of ${all}):`;
+      const ofBricks = rows.length === 0 ? [none] : [heading, bricks.text];
+      const notes = listNotes(document).map((line) => wrap(line, width, '  '));
       return [models.text, ...leftOutLines(models, width), ...notes, ...ofBricks, ''].join('\n');
     },
   };

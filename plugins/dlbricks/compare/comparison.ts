@@ -16,7 +16,6 @@ export interface ComparedModel {
   readonly name: string;
   readonly batch: number;
   readonly threads: readonly [before: number, after: number];
-  /** Estimates; null where they are not known. */
   readonly beforeMs: number | null;
   readonly afterMs: number | null;
   readonly ratio: Ratio | undefined;
@@ -27,13 +26,13 @@ export interface ComparedModel {
 export interface ComparedBrick {
   readonly signature: string;
   readonly operators: readonly string[];
-  /** Where the sides have different kernels between the same values: the operators of the second side. */
+  /** Those of the second side, where it has different kernels between the same values. */
   readonly afterOperators?: readonly string[] | undefined;
   readonly beforeMs: number;
   readonly afterMs: number;
   readonly ratio: Ratio;
   readonly verdict: Verdict | undefined;
-  /** What each model gains (below 0) or loses by all of its sequences; ms. */
+  /** By all sequences of each model; ms. */
   readonly models: readonly { readonly name: string; readonly sequences: number; readonly differenceMs: number }[];
   readonly differenceMs: number;
 }
@@ -44,16 +43,16 @@ export interface Comparison {
   readonly overall: Ratio | undefined;
   /** The largest differences first. */
   readonly bricks: readonly ComparedBrick[];
-  /** Shares of the estimates' time in bricks that the other side does not have; undefined where nothing is known. */
+  /** Of the time, in bricks that the other side lacks; undefined where nothing is known. */
   readonly unmatched: { readonly before: number | undefined; readonly after: number | undefined };
-  /** Why a side has no bricks of models, and the remedy; undefined where it has all. */
+  /** undefined where a side has all. */
   readonly withoutBricks?: { readonly before: string | undefined; readonly after: string | undefined };
-  /** Rounds in which both sides were measured; undefined where each side was measured on its own. */
+  /** undefined where each side was measured on its own. */
   readonly rounds?: number | undefined;
   readonly unpaired: { readonly before: readonly string[]; readonly after: readonly string[] };
 }
 
-/** Times of kernels are whole microseconds: a smaller difference of a brick is none. */
+/** Times of kernels are whole microseconds. */
 export const RESOLUTION_MS = 1e-3;
 
 /** undefined where the interval is not known. */
@@ -63,7 +62,7 @@ export function judgeRatio({ low, high }: Ratio): Verdict | undefined {
   return low === null || high === null ? undefined : 'no difference seen';
 }
 
-/** The smallest difference that would have been seen, relative to the time before; undefined where it is not known. */
+/** The smallest difference that would have been seen, relative to the time before. */
 export function seenFrom({ ratio, low, high }: Ratio): number | undefined {
   return low === null || high === null ? undefined : Math.max(high / ratio - 1, 1 - low / ratio);
 }

@@ -14,15 +14,10 @@ const MAX_BYTES = 256 * 2 ** 20;
 
 const MAX_PROBLEMS = 5;
 
-/** A file, and the beginning of the fingerprint of one of its systems: all.json#3fa9c2e1. */
+/** all.json#3fa9c2e1 */
 const WITH_SYSTEM = /^(.+)#([0-9a-f]{4,64})$/;
 
-/**
- * The reports in a file, or those of one of its systems.
- *
- * @throws PlatformError `usage` where the file is missing or no document of `run`, `validate` or `compose`, or has no
- *   such system
- */
+/** @throws PlatformError `usage` where the file is missing, no report, or has no such system */
 export async function readReports(reference: string): Promise<readonly Report[]> {
   const [, path = reference, digits] = WITH_SYSTEM.exec(reference) ?? [];
   const reports = await readDocument(path);

@@ -24,15 +24,8 @@ export function isOfStore(reference: string): boolean {
   return OF_STORE.test(reference);
 }
 
-/** Numbers that a log's evaluation may have. */
-function numberOf(value: unknown, usual: number): number {
+function readNumber(value: unknown, usual: number): number {
   return typeof value === 'number' ? value : usual;
-}
-
-function explainNoBricks(path: string, { plugin }: Readonly<Record<string, unknown>>): string {
-  return plugin === 'dlbricks'
-    ? `${path} is of a version that logged none; 'mlmodelscope dlbricks run --log' logs them`
-    : `${path} has times of whole models; 'mlmodelscope dlbricks run --log' logs bricks`;
 }
 
 /** @throws PlatformError `usage` for a log that was edited */
@@ -46,19 +39,23 @@ async function ofLog(path: string): Promise<readonly Comparable[]> {
     );
   }
   const { host, stack, surroundings } = log.resolved;
+  const ofDlbricks = `${path} is of a version that logged none; 'mlmodelscope dlbricks run --log' logs them`;
+  const ofOthers = `${path} has times of whole models; 'mlmodelscope dlbricks run --log' logs bricks`;
   return log.task.evaluations.map((evaluation, index): Comparable => {
     const models = log.achieved[index] ?? [];
     const { session, ...runtime } = runtimeIn(evaluation['settings']);
     const { cut, granularity } = (evaluation['settings'] ?? {}) as Record<string, unknown>;
-    const threads = numberOf(evaluation['threads'], 1);
+    const threads = readNumber(evaluation['threads'], 1);
     return {
       system: { fingerprint: '', ...stack, threads, ...runtime, session: JSON.stringify(session) },
       settings: {
-        ...{ batch: numberOf(evaluation['batch_size'], 1), plugin: evaluation['plugin'], cut, granularity },
+        ...{ batch: readNumber(evaluation['batch_size'], 1), plugin: evaluation['plugin'], cut, granularity },
         ...(evaluation['protocol'] as object),
       },
       summary: { spread_percent: models.find(({ spread_percent: spread }) => spread)?.spread_percent ?? null },
-      ...(models.some(({ bricks }) => bricks === undefined) && { withoutBricks: explainNoBricks(path, evaluation) }),
+      ...(models.some(({ bricks }) => bricks === undefined) && {
+        withoutBricks: evaluation['plugin'] === 'dlbricks' ? ofDlbricks : ofOthers,
+      }),
       provenance: {
         ...{ tool: log.tool, host, surroundings },
         models: models.map(({ name, weights, files_sha256: sha256 }) => ({ name, weights, file_sha256: sha256 })),
@@ -91,7 +88,7 @@ function ofEstimate(estimate: KeptEstimate, parts: EstimatedBricks | undefined) 
   };
 }
 
-/** @throws PlatformError `usage` where the store has no such system, with the list of those that it has */
+/** @throws PlatformError `usage` where the store has no such system, with those that it has */
 async function ofStore(digits: string, store: ResultStore): Promise<readonly Comparable[]> {
   const estimates = (await currentEstimates(store)).filter(({ plugin }) => plugin === 'dlbricks');
   const systems = [...(await estimatedSystems(store)).values()].filter(({ fingerprint }) => {
@@ -124,12 +121,7 @@ async function ofStore(digits: string, store: ResultStore): Promise<readonly Com
   }));
 }
 
-/**
- * One side of a comparison of what is there: a report, a system of one (FILE#DIGITS), a reference log, or a system of
- * the store (store#DIGITS).
- *
- * @throws PlatformError `usage` where it is none, or there is no such system
- */
+/** @param reference a report or log, FILE#DIGITS, or store#DIGITS. @throws PlatformError `usage` where it is none */
 export async function readSide(
   reference: string,
   openStore: () => Promise<ResultStore>,

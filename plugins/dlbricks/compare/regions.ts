@@ -1,63 +1,96 @@
-import { type Both, groupedBy } from '../../../src/plugin-api.js';
+import { type Both, DisjointSets, groupedBy } from '../../../src/plugin-api.js';
 import type { DecomposedModel } from '../bricks/unique-bricks.js';
 
-/** Kernels that the two sides have between the same values, where they have different ones; indices of bricks. */
+/** Different kernels between the same values; indices of bricks. */
 export type Region = Both<readonly number[]>;
 
-type Cut = Pick<DecomposedModel, 'recipe' | 'produces'>;
+type Cut = Pick<DecomposedModel, 'recipe' | 'computes'>;
 
-/** For each sequence the first value, its own or a later one, that both sides produce. */
-function boundariesOf(produces: readonly (readonly string[])[], common: ReadonlySet<string>): readonly string[] {
-  let boundary = '';
-  return produces
-    .map((_, index) => produces.length - 1 - index)
-    .map((index) => {
-      boundary = produces[index]?.find((name) => common.has(name)) ?? boundary;
-      return boundary;
-    })
-    .reverse();
-}
-
-/** Takes away the bricks that both lists have, as often as both have them. */
+/** As often as both have them. */
 function withoutShared(cuts: Both<Cut>, [first, second]: Region): Region {
   const signatureOf = (side: 0 | 1, brick: number): string => cuts[side].recipe.bricks[brick]?.signature ?? '';
   const left = second.map((brick) => signatureOf(1, brick));
-  const ofFirst = first.filter((brick) => {
-    const at = left.indexOf(signatureOf(0, brick));
-    if (at >= 0) left.splice(at, 1);
-    return at < 0;
-  });
-  const ofSecond = second.filter((brick) => {
-    const at = left.indexOf(signatureOf(1, brick));
-    if (at >= 0) left.splice(at, 1);
-    return at >= 0;
-  });
-  return [ofFirst, ofSecond];
+  const isLeft = (signature: string): boolean => {
+    const at = left.indexOf(signature);
+    return at >= 0 && left.splice(at, 1).length > 0;
+  };
+  const ofFirst = first.filter((brick) => !isLeft(signatureOf(0, brick)));
+  return [ofFirst, second.filter((brick) => isLeft(signatureOf(1, brick)))];
+}
+
+/** A sequence of one side. */
+interface Part {
+  readonly side: 0 | 1;
+  readonly sequence: number;
 }
 
 /**
- * Where two runtimes cut a graph differently: a fused kernel on one side and several kernels on the other compute from
- * the same values to the same values. Runtimes keep the name of a value that a fusion does not remove.
+ * Runtimes keep the names of values that a fusion does not remove. A kernel without such a name belongs to those that
+ * read its value; kernels that only one side has, such as changes of layout, belong to neighbors that differ.
  *
  * @returns none where the names of the values are not known
  */
-export function regionsOf(cuts: Both<Cut>): readonly Region[] {
-  const one = cuts[0].produces;
-  const other = cuts[1].produces;
+export function findRegions(cuts: Both<Cut>): readonly Region[] {
+  const [{ computes: one }, { computes: other }] = cuts;
   if (one === undefined || other === undefined) return [];
-  const names = new Set(other.flat());
-  const common = new Set(one.flat().filter((name) => names.has(name)));
-  const groups = ([one, other] as const).map((produces, side) => {
-    const { sequences } = cuts[side as 0 | 1].recipe;
-    const boundaries = boundariesOf(produces, common);
-    return groupedBy([...sequences.keys()], (sequence) => boundaries[sequence] ?? '');
+  const inOther = new Set(other.flat());
+  const common = new Set(one.flat().filter((name) => inOther.has(name)));
+  const parts = [one, other].flatMap((names, side) => {
+    return names.map((_, sequence): Part => ({ side: side === 0 ? 0 : 1, sequence }));
   });
-  return [...(groups[0] ?? [])].flatMap(([boundary, ofFirst]): Region[] => {
-    const ofSecond = groups[1]?.get(boundary) ?? [];
-    const bricksOf = (side: 0 | 1, sequences: readonly number[]): readonly number[] => {
-      return sequences.flatMap((sequence) => cuts[side].recipe.sequences[sequence] ?? []);
-    };
-    const region = withoutShared(cuts, [bricksOf(0, ofFirst), bricksOf(1, ofSecond)]);
-    return region[0].length === 0 || region[1].length === 0 ? [] : [region];
+  const indexOf = (side: 0 | 1, sequence: number): number => sequence + side * one.length;
+  const edges = ([0, 1] as const).flatMap((side) => {
+    return cuts[side].recipe.edges.map(([from, to]) => [indexOf(side, from), indexOf(side, to)] as const);
   });
+
+  // One more for the end of the graph, which reads what no kernel reads.
+  const sets = new DisjointSets(parts.length + 1);
+  const read = new Set(edges.map(([from]) => from));
+  const firstWith = new Map<string, number>();
+  const isNamed = parts.map(({ side, sequence }, index) => {
+    const names = (cuts[side].computes?.[sequence] ?? []).filter((name) => common.has(name));
+    for (const name of names) {
+      sets.join(index, firstWith.get(name) ?? index);
+      firstWith.set(name, index);
+    }
+    if (names.length === 0 && !read.has(index)) sets.join(index, parts.length);
+    return names.length > 0;
+  });
+  for (const [from, to] of edges) if (isNamed[from] === false) sets.join(from, to);
+
+  const differing = new Map(
+    [...groupedBy([...parts.keys()], (index) => sets.find(index))].map(([set, members]) => {
+      const bricksOf = (of: 0 | 1): readonly number[] => {
+        return members.flatMap((index) => {
+          const { side, sequence } = parts[index] ?? { side: 0, sequence: -1 };
+          return side === of ? (cuts[of].recipe.sequences[sequence] ?? []) : [];
+        });
+      };
+      return [set, withoutShared(cuts, [bricksOf(0), bricksOf(1)])] as const;
+    }),
+  );
+  const isOneSided = (set: number): boolean => {
+    const [first, second] = differing.get(set) ?? [[], []];
+    return (first.length === 0) !== (second.length === 0);
+  };
+  const isRegion = (set: number): boolean => {
+    const [first, second] = differing.get(set) ?? [[], []];
+    return first.length > 0 && second.length > 0;
+  };
+  for (const edge of edges) {
+    const [from, to] = [sets.find(edge[0]), sets.find(edge[1])];
+    for (const [alone, region] of [
+      [from, to],
+      [to, from],
+    ] as const) {
+      if (!isOneSided(alone) || !isRegion(region)) continue;
+      const [left, kept] = [differing.get(alone), differing.get(region)];
+      differing.set(region, [
+        [...(kept?.[0] ?? []), ...(left?.[0] ?? [])],
+        [...(kept?.[1] ?? []), ...(left?.[1] ?? [])],
+      ]);
+      differing.delete(alone);
+    }
+  }
+  return [...differing.keys()].filter(isRegion).map((set) => differing.get(set) ?? [[], []]);
 }

@@ -16,32 +16,24 @@ import type { PreparedSide } from './measure-sides.js';
 
 type Kernel = ComparisonDocument['bricks'][number];
 
-/** More files would be no bug report any more; the largest differences come first. */
 const MOST_FILES = 100;
 
 const DIGITS = 12;
 
-/** The side's own text, with the graph left as the file has it: the kernels are optimized already. */
+/** With the graph left as it is: the kernels are optimized already. */
 function asItIs(side: string): string {
   const others = side.split(',').filter((part) => !part.trim().startsWith('optimization_level='));
   return [...others, 'optimization_level=disabled'].join(',');
 }
 
-function commandFor(file: string, { before, after }: ComparisonDocument): string {
-  const sides = [before, after].map((side) => shellQuoted(asItIs(side)));
-  return `mlmodelscope compare ${sides.join(' ')} --whole -- ${shellQuoted(file)}`;
-}
-
-function readme(
-  document: ComparisonDocument,
-  saved: readonly { readonly file: string; readonly kernel: Kernel }[],
-): string {
+function readme(document: ComparisonDocument, saved: readonly { file: string; kernel: Kernel }[]): string {
   const rows = saved.map(({ file, kernel }) => {
     const { operators, before_ms: before, after_ms: after, ratio } = kernel;
     const change = `${((ratio ?? 1) * 100 - 100).toFixed(1)} %`;
     return `| ${file} | ${oneLine(operatorsLabel(operators))} | ${formatMs(before)} | ${formatMs(after)} | ${change} |`;
   });
   const { before, after } = document;
+  const sides = [before, after].map((side) => shellQuoted(asItIs(side))).join(' ');
   return [
     `# Kernels that differ: ${oneLine(before)} (before) and ${oneLine(after)} (after)`,
     '',
@@ -53,17 +45,12 @@ function readme(
     '',
     'Each command measures one file on both sides, in this folder:',
     '',
-    ...saved.map(({ file }) => `    ${commandFor(file, document)}`),
+    ...saved.map(({ file }) => `    mlmodelscope compare ${sides} --whole -- ${shellQuoted(file)}`),
     '',
   ].join('\n');
 }
 
-/**
- * Writes each kernel that became faster or slower as one ONNX file, and the commands that measure them.
- *
- * @returns the number of files
- * @throws PlatformError `storage` where the folder cannot be written
- */
+/** @returns the number of files. @throws PlatformError `storage` where the folder cannot be written */
 export async function saveKernels(
   folder: string,
   document: ComparisonDocument,

@@ -33,12 +33,8 @@ const KEYS = ['agent', 'framework', ...Object.keys(settingsSchema.shape).filter(
 
 const EXPECTED = `expected ${DEFAULT}, onnxruntime-node@VERSION, or KEY=VALUE with one of the keys ${KEYS.join(', ')} or a key of the session; several parts with commas between them`;
 
-/**
- * Reads a side: "threads=1,optimization_level=basic", "onnxruntime-node@1.27.0", "agent=host:7070", "default".
- *
- * @throws PlatformError `usage` for another text, `not_found` for a package that is not installed
- */
-export function sideOf(text: string): Side {
+/** @throws PlatformError `usage` for another text, `not_found` for a package that is not installed */
+export function parseSide(text: string): Side {
   const wrong = (problem: string): PlatformError => new PlatformError('usage', `side ${text}: ${problem}`);
   const values = new Map<string, string | number>();
   const session = new Map<string, string>();
@@ -75,12 +71,11 @@ export function sideOf(text: string): Side {
   return { text, agent, framework, runtime, threads, settings };
 }
 
-/** Whether a text is a side rather than a file. */
 export function isSide(text: string): boolean {
   return text === DEFAULT || isRuntimePackage(text) || /^[\w.]+=/.test(text);
 }
 
 /** Two sides with the same place have the same agent. */
-export function placeOf({ agent, framework, runtime }: Side): string {
+export function formatPlace({ agent, framework, runtime }: Side): string {
   return JSON.stringify([agent, framework, runtime?.folder]);
 }

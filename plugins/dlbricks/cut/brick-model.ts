@@ -2,7 +2,7 @@ import { type Benchmark, type Model, parseModel } from '../../../src/plugin-api.
 
 const parsed = new WeakMap<Uint8Array, Model>();
 
-/** The model in a brick's file, which is parsed once. @throws PlatformError `model` where the file is not a model */
+/** Parsed once. @throws PlatformError `model` where the file is not a model */
 export function brickModel({ model }: Pick<Benchmark, 'model'>, source = 'brick'): Model {
   const known = parsed.get(model) ?? parseModel(model, source);
   parsed.set(model, known);

@@ -3,10 +3,7 @@ function priorityOf(index: number): number {
   return Math.imul(index, 0x9e3779b1) >>> 0;
 }
 
-/**
- * A minimum spanning forest that edges are added to. Each vertex has at most one parent, of higher priority, so that
- * trees stay about as flat as those of a union-find with randomized linking (Goel et al., SODA 2014).
- */
+/** Of minimum weight. Parents have higher priority, so that trees stay about flat (Goel et al., SODA 2014). */
 class SpanningForest {
   private readonly parent: Int32Array;
   private readonly weight: Float64Array;
@@ -16,7 +13,6 @@ class SpanningForest {
     this.weight = new Float64Array(vertices).fill(Infinity);
   }
 
-  /** The representative of all vertices that edges up to a weight connect with this one. */
   private top(vertex: number, weight: number): number {
     let top = vertex;
     while ((this.weight[top] ?? Infinity) <= weight) top = this.parent[top] ?? -1;
@@ -41,11 +37,11 @@ class SpanningForest {
 }
 
 /**
- * For each layer whether the window that starts there, `length` layers long or up to the end, is one connected graph.
- * Takes n log n steps for any length: windows are visited from the last to the first, and an edge weighs as much
- * as the layer that it leads to, so that the edges of the forest up to a window's end span that window.
+ * Whether the window of `length` layers that starts at each layer is one connected graph, in n log n steps: windows go
+ * from the last to the first, and an edge weighs as much as the layer that it leads to, so that the forest's edges up
+ * to a window's end span it.
  *
- * @param producers for each layer the earlier layers whose outputs it reads, each once
+ * @param producers the earlier layers that each layer reads, each once
  */
 export function connectedWindows(producers: readonly (readonly number[])[], length: number): readonly boolean[] {
   const consumers: number[][] = producers.map(() => []);

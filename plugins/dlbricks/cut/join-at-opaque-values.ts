@@ -2,14 +2,11 @@ import type { LayerGraph } from '../../../src/plugin-api.js';
 import { lastUses } from './last-uses.js';
 import type { Sequence } from './layer-cut.js';
 
-/**
- * Joins sequences where a value that is no tensor would pass between them: no brick can read or return a sequence, a
- * map or an optional value. A layer that makes only such values, which no layer reads, joins the sequence before it.
- */
+/** No brick reads or returns a value that is no tensor. A layer of such values that none reads joins the one before. */
 export function joinAtOpaqueValues(graph: LayerGraph, sequences: readonly Sequence[]): readonly Sequence[] {
   if (graph.opaque.size === 0) return sequences;
   const lastUse = lastUses(graph);
-  /** For each layer, the last one that has to be in the same sequence. */
+  /** The last layer that has to be in the same sequence. */
   const reach = graph.layers.map(({ outputs }, layer) => {
     const ends = outputs.map((name) => (graph.opaque.has(name) ? (lastUse.get(name) ?? layer) : layer));
     return Math.max(layer, ...ends.filter(Number.isFinite));

@@ -1,17 +1,13 @@
-import type { LayerGraph } from '../../../src/plugin-api.js';
+import { type LayerGraph, sumOf } from '../../../src/plugin-api.js';
 import type { Sequence } from './layer-cut.js';
 import { readsLittleButWeights, roughMs, weightBytes } from './rough-time.js';
 
-/** Whole copies of a brick with more than this share of its model's weights cannot match the model's footprint. */
+/** With a larger share of the model's weights, whole copies cannot match the model's footprint. */
 const SHARE_THAT_COPIES_MISS = 1 / 4;
 
 /**
- * Joins neighbours that spend most of their time reading large weights: the fully connected layers at the end of an
- * AlexNet or a VGG. How fast weights stream from memory depends on how much memory is in use (the reach of caches and
- * of the processor's page tables), and no number of copies of a 150 MB layer makes the 240 MB of its model. The joined
- * layers have that size.
- *
- * @param granularity the longest brick allowed, in kernels
+ * Joins neighbours that mostly read large weights, such as the last layers of a VGG. How fast weights stream depends on
+ * how much memory is in use, and no number of copies of a 150 MB layer makes the 240 MB of its model.
  */
 export function joinWeightReaders(
   graph: LayerGraph,
@@ -19,10 +15,10 @@ export function joinWeightReaders(
   granularity: number,
 ): readonly Sequence[] {
   const bytesOf = graph.layers.map((kernel) => weightBytes(graph, kernel));
-  const large = bytesOf.reduce((sum, bytes) => sum + bytes, 0) * SHARE_THAT_COPIES_MISS;
+  const large = sumOf(bytesOf) * SHARE_THAT_COPIES_MISS;
   const weighed = sequences.map(({ first, last }) => {
-    const bytes = bytesOf.slice(first, last + 1).reduce((sum, value) => sum + value, 0);
-    const work = graph.layers.slice(first, last + 1).reduce((sum, kernel) => sum + roughMs(graph, kernel), 0);
+    const bytes = sumOf(bytesOf.slice(first, last + 1));
+    const work = sumOf(graph.layers.slice(first, last + 1).map((kernel) => roughMs(graph, kernel)));
     return { first, last, bytes, reads: readsLittleButWeights(bytes, work) };
   });
   const joined: (typeof weighed)[number][] = [];

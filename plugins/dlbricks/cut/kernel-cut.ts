@@ -3,14 +3,10 @@ import { lastUses } from './last-uses.js';
 import { requireGranularity, type Sequence } from './layer-cut.js';
 import { roughMs } from './rough-time.js';
 
-/**
- * Least size of a brick, by {@link roughMs}. The kernels before a kernel decide what is in the caches, so a brick's
- * first kernel is measured slightly wrong; this matters less in a longer brick. Bricks of this size still cost little
- * to measure, even though longer bricks repeat less often.
- */
+/** The kernels before decide what is in the caches, so a first kernel is slightly wrong; less so in longer bricks. */
 const MIN_ROUGH_MS = 1;
 
-/** For each kernel, the number of values written so far that later kernels read. */
+/** Values written so far that later kernels read. */
 function liveValues(graph: LayerGraph): readonly number[] {
   const lastUse = lastUses(graph);
   const endings = new Map<number, number>();
@@ -29,12 +25,9 @@ function liveValues(graph: LayerGraph): readonly number[] {
   });
 }
 
-/**
- * Finds the first of the least values in a window, both ends included. The ends of successive windows never move back,
- * so that all windows together take time linear in the number of values.
- */
+/** The ends of successive windows never move back, so that all windows together take linear time. */
 function firstOfLeast(values: readonly number[]): (from: number, to: number) => number {
-  // Indices of the values seen so far without a smaller later one. Those before `head` are outside of the window.
+  // Without a smaller later one. Those before `head` are outside of the window.
   const candidates: number[] = [];
   let head = 0;
   let seen = 0;
@@ -50,12 +43,8 @@ function firstOfLeast(values: readonly number[]): (from: number, to: number) => 
 }
 
 /**
- * Cuts a runtime's optimized graph where the fewest values cross: between residual blocks, inception modules, the
- * halves of a transformer layer. A repeated block thus becomes the same brick each time. Looks at most `granularity`
- * kernels ahead, takes the first of the best places once the brick has its least size, and cuts at `granularity` at the
- * latest. Linear in the size of the graph.
- *
- * @param granularity the longest brick allowed, in kernels; 1 makes every kernel a brick
+ * Cuts where the fewest values cross, such as between residual blocks, so that a repeated block is the same brick each
+ * time. Looks at most `granularity` kernels ahead, and takes the first of the best places of the least size or more.
  */
 export function cutAtFewestValues(graph: LayerGraph, granularity: number): readonly Sequence[] {
   requireGranularity(granularity);

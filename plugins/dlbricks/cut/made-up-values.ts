@@ -9,17 +9,16 @@ import {
   findSteeringValues,
 } from '../../../src/plugin-api.js';
 
-// Some operators do as much work, or have outputs as large, as the values of their inputs say: non-maximum suppression,
-// NonZero, a Loop. Where these values are made up, the measured times are those of other work.
+// Some operators do as much work, or have outputs as large, as values say: non-maximum suppression, NonZero, a Loop.
 
-export interface MadeUpValues {
-  /** The operators that read such values, each once, with the number of their layers, in the graph's order. */
+interface MadeUpValues {
+  /** Each once, in the graph's order. */
   readonly operators: readonly { operator: string; count: number }[];
-  /** Indices of their layers, and of all layers whose sizes follow from theirs. */
+  /** Indices, with those of all layers whose sizes follow from theirs. */
   readonly layers: ReadonlySet<number>;
 }
 
-/** Where the content of a value comes from: an input that is a mask or a number, or a made-up weight or picture. */
+/** assumed: an input that is a mask or a number; made up: a weight or a picture. */
 type Source = 'assumed' | 'made up';
 
 function moreUncertain(one: Source | undefined, other: Source | undefined): Source | undefined {
@@ -56,7 +55,6 @@ class Following {
     if (!this.#isGiven(name) && !isScalar) this.#sizes.add(name);
   }
 
-  /** Whether a layer reads made-up values that decide its work or its sizes; undefined where it does not. */
   #readBy(layer: Node): 'sizes' | 'work' | undefined {
     let decides: 'sizes' | 'work' | undefined;
     for (const { name, aspect, ...value } of findSteeringValues(layer)) {
@@ -70,7 +68,6 @@ class Following {
     return decides;
   }
 
-  /** Follows values through the next layer. @returns whether its time depends on them, and whether by its own operator */
   follow(layer: Node): { readonly depends: boolean; readonly isReader: boolean } {
     const decides = this.#readBy(layer);
     const reads = readNames(layer);
@@ -85,17 +82,17 @@ class Following {
   }
 }
 
-/** Operators whose work depends on nothing but values: they give a node with subgraphs its name in messages. */
+/** They give a node with subgraphs its name in messages. */
 const SELECTING: ReadonlySet<string> = new Set(['Compress', 'NonMaxSuppression', 'NonZero', 'Unique']);
 
-/** An operator in messages: with those in its subgraphs that select values, as in "If (NonMaxSuppression)". */
-function labelOf(layer: Node): string {
+/** With the inner operators that select values, as in "If (NonMaxSuppression)". */
+function formatLabel(layer: Node): string {
   const [, ...inner] = nestedNodes([layer]);
   const selecting = new Set(inner.map(({ opType }) => opType).filter((opType) => SELECTING.has(opType)));
   return selecting.size === 0 ? layer.opType : `${layer.opType} (${[...selecting].join(', ')})`;
 }
 
-/** Finds the layers whose work or sizes depend on made-up values; undefined where there are none. Linear. */
+/** Takes linear time. */
 export function findMadeUpValues(graph: LayerGraph): MadeUpValues | undefined {
   const following = new Following(graph);
   const layers = new Set<number>();
@@ -104,7 +101,7 @@ export function findMadeUpValues(graph: LayerGraph): MadeUpValues | undefined {
     const { depends, isReader } = following.follow(layer);
     if (depends) layers.add(index);
     if (!isReader) continue;
-    const operator = labelOf(layer);
+    const operator = formatLabel(layer);
     operators.set(operator, (operators.get(operator) ?? 0) + 1);
   }
   if (layers.size === 0) return undefined;

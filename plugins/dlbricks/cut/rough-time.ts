@@ -1,19 +1,18 @@
 import {
   type Benchmark,
+  elementCount,
   fanIn,
   GATHERING,
   type LayerGraph,
   type Node,
-  staticTypeOf,
+  findStaticType,
+  sumOf,
   type TensorType,
   tensorBytes,
 } from '../../../src/plugin-api.js';
 import { brickModel } from './brick-model.js';
 
-/**
- * Speed of an imaginary processor. It decides only where graphs are cut and how often a brick is copied, never a
- * latency. One core of a server of the 2020s is within a factor of three of it.
- */
+/** Of an imaginary processor, about one core of a server of the 2020s. Decides cuts and copies, never a latency. */
 const MULTIPLY_ACCUMULATES_PER_MS = 1e8;
 const BYTES_PER_MS = 2e7;
 const MS_PER_KERNEL = 0.002;
@@ -21,15 +20,10 @@ const MS_PER_KERNEL = 0.002;
 const BYTES_PER_ELEMENT = 4;
 
 function elements(type: TensorType | undefined): number {
-  return type === undefined ? 0 : type.dims.reduce((product, dim) => product * dim, 1);
+  return type === undefined ? 0 : elementCount(type.dims);
 }
 
-interface KnownTypes {
-  readonly types: ReadonlyMap<string, TensorType>;
-  readonly constants: ReadonlyMap<string, TensorType>;
-}
-
-export function roughMs(graph: KnownTypes, kernel: Node): number {
+export function roughMs(graph: Record<'types' | 'constants', ReadonlyMap<string, TensorType>>, kernel: Node): number {
   const typeOf = (name: string): TensorType | undefined => graph.types.get(name) ?? graph.constants.get(name);
   const written = kernel.outputs.reduce((sum, name) => sum + elements(typeOf(name)), 0);
   // Of a table, a lookup reads as many elements as it writes.
@@ -46,37 +40,31 @@ export function roughMs(graph: KnownTypes, kernel: Node): number {
   );
 }
 
-/** Latency of a brick in order of magnitude, from the shapes in its file; ms. */
+/** From the shapes in its file; ms. */
 export function roughMsOfBrick({ model, inputs }: Benchmark): number {
   const { graph } = brickModel({ model });
   const types = new Map<string, TensorType>();
   for (const [name, declared] of graph.types) {
-    const type = staticTypeOf(declared);
+    const type = findStaticType(declared);
     if (type !== undefined) types.set(name, type);
   }
   const constants = new Map(inputs.filter(({ role }) => role === 'weight').map((weight) => [weight.name, weight]));
   return graph.nodes.reduce((sum, kernel) => sum + roughMs({ types, constants }, kernel), 0);
 }
 
-/** Bandwidth of memory without caches, in order of magnitude. */
 const MEMORY_BYTES_PER_MS = 1e7;
 
-/** Time to read weights from memory, relative to the time of the work that uses them. */
+/** Time to read weights from memory without caches, over the time of the work that uses them. */
 export function weightShare(bytes: number, workRoughMs: number): number {
   return bytes / MEMORY_BYTES_PER_MS / workRoughMs;
 }
 
-/** Work with a larger share counts as mostly reading its weights. */
 const DOMINANT_SHARE = 0.5;
 
-/** @param workRoughMs see {@link roughMs} */
 export function readsLittleButWeights(bytes: number, workRoughMs: number): boolean {
   return weightShare(bytes, workRoughMs) > DOMINANT_SHARE;
 }
 
 export function weightBytes(graph: LayerGraph, kernel: Node): number {
-  return kernel.inputs.reduce((sum, name) => {
-    const weight = graph.constants.get(name);
-    return weight === undefined ? sum : sum + tensorBytes(weight);
-  }, 0);
+  return sumOf(kernel.inputs.flatMap((name) => graph.constants.get(name) ?? []).map(tensorBytes));
 }

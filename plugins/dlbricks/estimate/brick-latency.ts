@@ -1,4 +1,4 @@
-import { type Context, type Measurement, sharedShareOf, subjectKey } from '../../../src/plugin-api.js';
+import { type Context, type Measurement, sharedShareOf, subjectKey, sumOf } from '../../../src/plugin-api.js';
 import type { BrickRecipe, ModelRecipe } from '../bricks/recipe.js';
 import type { LayerFacts } from '../work/layer-facts.js';
 import type { Observations } from './observations.js';
@@ -6,15 +6,10 @@ import { failureText } from './failure-text.js';
 import { lessOverhead, mean, perCopy, type Summary, summarize } from './statistics.js';
 import type { Occurrence } from './variance-components.js';
 
-// Runs within one process agree far better than processes at different times do. A brick with a large share is
-// therefore measured on several occasions, each in a process of its own, and the spread between occasions sets the
-// interval.
-
 export interface BrickLatency {
   readonly kind: 'known';
   readonly ms: number;
   readonly occasionsMs: readonly number[];
-  /** The process of each occasion, see processOf. */
   readonly processes: readonly string[];
   /** When each occasion ended; milliseconds since 1970. */
   readonly endsMs: readonly number[];
@@ -38,49 +33,23 @@ export interface CallLatency {
   readonly within: Summary;
 }
 
-interface Taken {
-  readonly summary: Summary;
-  readonly process: string;
-  readonly endMs: number;
-  readonly sharedShare: number;
-  readonly profileMs: number;
-  readonly runs: number;
-  readonly costMs: number;
-}
-
 /**
- * The process that measured a brick. Bricks of one composite have its conditions, and no two composites take the same
- * time to the nanosecond. Where conditions are not known, or each brick has a graph of its own, all bricks of an
- * occasion count as one process: then fewer processes are told apart, and intervals are wider.
+ * Bricks of one composite have its conditions, and no two composites take the same time to the nanosecond. Where they
+ * are not known, all bricks of an occasion count as one process: then intervals are wider.
  */
-export function processOf({ context, occasion, conditions }: Measurement): string {
+export function identifyProcess({ context, occasion, conditions }: Measurement): string {
   if (context === undefined || conditions === undefined) return `${occasion}`;
   return `${occasion} among ${context.footprintBytes} bytes in ${conditions.wallMs} ms`;
 }
 
 type Samples = Extract<Measurement['outcome'], { readonly kind: 'samples' }>;
 
-/** Latency on one occasion, less the cost of the profile where there is one. */
 export function occasionSummary({ runMs, overheadMs = 0 }: Samples): Summary {
   return lessOverhead(summarize(runMs), overheadMs);
 }
 
-function successes(measurements: readonly Measurement[]): readonly Taken[] {
-  return measurements.flatMap((measurement) => {
-    const { outcome, costMs, measuredAt } = measurement;
-    if (outcome.kind === 'failure') return [];
-    return [
-      {
-        summary: occasionSummary(outcome),
-        process: processOf(measurement),
-        endMs: Date.parse(measuredAt),
-        sharedShare: sharedShareOf(measurement),
-        profileMs: outcome.overheadMs ?? 0,
-        runs: outcome.runMs.length,
-        costMs,
-      },
-    ];
-  });
+function isTaken(measurement: Measurement): measurement is Measurement & { readonly outcome: Samples } {
+  return measurement.outcome.kind === 'samples';
 }
 
 function whyNone(measurements: readonly Measurement[]): Unknown {
@@ -102,9 +71,9 @@ function meanSummary(summaries: readonly Summary[]): Summary {
 
 export function callLatency(signature: string, observations: Observations): CallLatency | Unknown {
   const measurements = observations.get(signature) ?? [];
-  const taken = successes(measurements);
+  const taken = measurements.filter(isTaken);
   if (taken.length === 0) return whyNone(measurements);
-  return { kind: 'known', within: meanSummary(taken.map(({ summary }) => summary)) };
+  return { kind: 'known', within: meanSummary(taken.map(({ outcome }) => occasionSummary(outcome))) };
 }
 
 /** The cost of handing over a model's outputs: the call with them less the call without. */
@@ -124,20 +93,16 @@ export function brickKey({ signature, context: copies }: BrickRecipe, context: C
   return copies === undefined ? subjectKey(signature, context) : subjectKey(copies.benchmark, undefined);
 }
 
-/**
- * A brick's latency from all its occasions. Failed occasions count only where all failed.
- *
- * @param context of its model, see contextOf
- */
+/** Failed occasions count only where all failed. @param context of its model, see contextOf */
 export function brickLatency(
   brick: BrickRecipe,
   context: Context | undefined,
   observations: Observations,
 ): BrickLatency | Unknown {
   const measurements = observations.get(brickKey(brick, context)) ?? [];
-  const taken = successes(measurements);
+  const taken = measurements.filter(isTaken);
   if (taken.length === 0) return whyNone(measurements);
-  let summaries = taken.map(({ summary }) => summary);
+  let summaries = taken.map(({ outcome }) => occasionSummary(outcome));
   if (brick.context !== undefined) {
     const { baseline, copies } = brick.context;
     const call = callLatency(baseline, observations);
@@ -149,17 +114,16 @@ export function brickLatency(
     kind: 'known',
     ms: within.ms,
     occasionsMs: summaries.map(({ ms }) => ms),
-    processes: taken.map(({ process }) => process),
-    endsMs: taken.map(({ endMs }) => endMs),
+    processes: taken.map(identifyProcess),
+    endsMs: taken.map(({ measuredAt }) => Date.parse(measuredAt)),
     within,
-    sharedShare: mean(taken.map(({ sharedShare }) => sharedShare)),
-    profileMs: mean(taken.map(({ profileMs }) => profileMs)),
-    runs: taken.reduce((sum, { runs }) => sum + runs, 0),
-    costMs: taken.reduce((sum, { costMs }) => sum + costMs, 0),
+    sharedShare: mean(taken.map(sharedShareOf)),
+    profileMs: mean(taken.map(({ outcome }) => outcome.overheadMs ?? 0)),
+    runs: sumOf(taken.map(({ outcome }) => outcome.runMs.length)),
+    costMs: sumOf(taken.map(({ costMs }) => costMs)),
   };
 }
 
-/** A recipe, and the context of its bricks on the measured system. */
 export interface RecipeInContext {
   readonly recipe: ModelRecipe;
   readonly context: Context | undefined;
@@ -178,11 +142,12 @@ export function findOccurrences(
       const brick = brickKey(one, context);
       const latency = found.has(brick) ? undefined : brickLatency(one, context, observations);
       if (latency?.kind !== 'known') continue;
-      const { occasionsMs, processes } = latency;
-      found.set(
+      const occasions = latency.occasionsMs.map((ms, index) => ({
         brick,
-        occasionsMs.map((ms, index) => ({ brick, process: processes[index] ?? '', ms })),
-      );
+        process: latency.processes[index] ?? '',
+        ms,
+      }));
+      found.set(brick, occasions);
     }
   }
   return [...found.values()].flat();

@@ -3,14 +3,9 @@ import { predictionInterval, type Spreads } from './interval.js';
 import type { Observations } from './observations.js';
 import { mean } from './statistics.js';
 
-// A model's kernels in one run of its whole graph, next to its bricks.
-
 export interface KernelsOfRun {
   readonly wholeMs: number;
-  /**
-   * Time of each kernel with the profile, and how many kernels its subgraphs ran in all; null where the profile does
-   * not have it.
-   */
+  /** Times with the profile, and how many kernels their subgraphs ran in all; null where the profile lacks a kernel. */
   readonly kernels: readonly ({ readonly ms: number; readonly innerRuns: number } | null)[];
   readonly costMs: number;
 }
@@ -25,11 +20,9 @@ export interface ComparedBrick {
   readonly shapes: readonly string[];
   /** Name of its kernel with the longest time in the optimized graph; '' where it has none. */
   readonly kernel: string;
-  /** Number of the model's sequences that it stands for. */
   readonly count: number;
   /** Time of these sequences in the whole graph, without the cost of the profile; ms. */
   readonly wholeMs: number;
-  /** The same by the brick. */
   readonly bricksMs: number;
   /** Whether `wholeMs` is outside of the brick's interval; undefined where it has none. */
   readonly isOutside: boolean | undefined;
@@ -50,7 +43,6 @@ export type ModelCheck = KernelComparison | { readonly kind: 'failed'; readonly 
 /** The profile has microseconds, and its cost differs by some of them from kernel to kernel, those of loops included. */
 const RESOLUTION_MS = 3e-3;
 
-/** What the profile adds to the time of a brick; undefined where it was measured without a profile. */
 function profileCostMs(key: string, observations: Observations): number | undefined {
   const costs = (observations.get(key) ?? []).flatMap(({ outcome }) => {
     return outcome.kind === 'samples' && outcome.overheadMs !== undefined ? [outcome.overheadMs] : [];
@@ -70,10 +62,7 @@ interface Compared {
   }[];
 }
 
-/**
- * Compares the bricks of a model with the kernels of one run of its whole graph. The profile costs as much there as in
- * composites.
- */
+/** The profile costs as much in the whole graph as in composites. */
 export function compareKernels(
   { recipe, context }: RecipeInContext,
   observations: Observations,
@@ -106,11 +95,8 @@ export function compareKernels(
       const cost = innerRuns > 0 ? (nodes + innerRuns) * nodeMs : (costMs ?? nodes * nodeMs);
       return sum + Math.max(0, ms - cost);
     }, 0);
-    const {
-      ms: bricksMs,
-      lowMs,
-      highMs,
-    } = predictionInterval({ terms: [{ latency, count }], calls: [] }, spreads).interval;
+    const { interval } = predictionInterval({ terms: [{ latency, count }], calls: [] }, spreads);
+    const { ms: bricksMs, lowMs, highMs } = interval;
     const isWithin = lowMs === undefined || highMs === undefined ? undefined : lowMs <= wholeMs && wholeMs <= highMs;
     const events = sequences.reduce((sum, { innerRuns }) => sum + innerRuns, count);
     const isLarge = Math.abs(wholeMs - bricksMs) > events * RESOLUTION_MS;

@@ -24,7 +24,6 @@ export interface Missing {
   readonly shapes: readonly string[];
   /** Number of the model's sequences that it stands for. */
   readonly count: number;
-  /** The reason: it was never measured, or how the measurement failed. */
   readonly reason: string;
 }
 
@@ -35,13 +34,10 @@ export interface BrickShare {
   /** Number of the model's sequences that it stands for. */
   readonly count: number;
   readonly onPath?: number | undefined;
-  /** How it is measured: together with others, as several copies in one graph, or alone. */
   readonly measured: { readonly way: 'together' | 'alone' } | { readonly way: 'copies'; readonly copies: number };
   readonly ms: number | undefined;
-  /** The latency that was predicted instead. */
   readonly prediction?: Prediction | undefined;
   readonly occasions: number;
-  /** The process of each occasion, see processOf. */
   readonly processes: readonly string[];
   readonly tried: number;
   readonly runs: number;
@@ -54,7 +50,6 @@ export interface RepeatedBlock {
   readonly bricks: readonly { readonly signature: string; /** In one block. */ readonly sequences: number }[];
 }
 
-/** A sequence in its model. */
 export interface PlacedSequence {
   /** Names of its layers or kernels; undefined where they are not known. */
   readonly kernels: readonly string[] | undefined;
@@ -73,21 +68,14 @@ export interface Estimate {
   /** Whether all sequences were measured or predicted, so that the sums are those of the whole model. */
   readonly isWhole: boolean;
   readonly madeUpValues: MadeUpPart | undefined;
-  /**
-   * Sum over all measured sequences, which is only a part of the model where coverage is below 1; undefined where
-   * nothing is measured. Where work depends on made-up values, it has no upper end, and its lower end is that of the
-   * other sequences.
-   */
+  /** Over all measured sequences. With made-up values, its lower end is that of the others, and it has no upper end. */
   readonly sequential: Interval | undefined;
   /** Longest path through the graph of sequences: the latency of a runtime with unlimited parallelism. */
   readonly parallel: Interval | undefined;
   readonly longestPath: readonly number[];
   readonly placed: readonly PlacedSequence[];
   readonly edges: ModelRecipe['edges'];
-  /**
-   * Half the width of the interval of the bricks' own error, relative; more measurements reduce it. undefined where not
-   * known.
-   */
+  /** Half the interval's width that more measurements reduce, relative; undefined where not known. */
   readonly measuringError: number | undefined;
   /** Half the width that remains however often bricks are measured, relative; undefined where not known. */
   readonly leastError: number | undefined;
@@ -109,26 +97,13 @@ function repeatedBlocks({ bricks, sequences }: Pick<ModelRecipe, 'bricks' | 'seq
   });
 }
 
-function wayOf(brick: BrickRecipe, context: Context | undefined): BrickShare['measured'] {
+function describeMeasuring(brick: BrickRecipe, context: Context | undefined): BrickShare['measured'] {
   if (brick.context !== undefined) return { way: 'copies', copies: brick.context.copies };
   return { way: context === undefined ? 'alone' : 'together' };
 }
 
-function isKnown<T extends { readonly kind: 'known' }>(found: T | Unknown): found is T {
-  return found.kind === 'known';
-}
-
-interface Call {
-  readonly signature: string;
-  readonly operators: readonly string[];
-  readonly latency: CallLatency | Unknown;
-}
-
-function callsOf(
-  { recipe: { call, handing_over: handed } }: RecipeInContext,
-  observations: Observations,
-): readonly Call[] {
-  const calls: Call[] = [];
+function listCalls({ recipe: { call, handing_over: handed } }: RecipeInContext, observations: Observations) {
+  const calls: (Pick<Missing, 'signature' | 'operators'> & { readonly latency: CallLatency | Unknown })[] = [];
   if (call !== undefined) {
     calls.push({ signature: call, operators: ['(empty call)'], latency: callLatency(call, observations) });
   }
@@ -140,9 +115,8 @@ function callsOf(
 }
 
 /**
- * Composes a model's latency from measurements of its bricks (DLBricks, section 3.3): the sequential total is the sum
- * over its sequences, the parallel total the longest path. Bricks without a successful measurement are listed and
- * reduce the coverage.
+ * Sequential is the sum over a model's sequences, parallel the longest path (DLBricks, section 3.3). Bricks without a
+ * successful measurement are listed and reduce the coverage.
  *
  * @param spreads without them, an estimate in context has no interval
  * @param predictor for the bricks that were never measured; without it, they are missing
@@ -164,7 +138,7 @@ export function compose(
     if (latency.kind === 'known' || predictor === undefined || isTried || kernels.length === 0) return latency;
     return predictor.predict(kernels, context?.footprintBytes ?? 0);
   });
-  const calls = callsOf(model, observations);
+  const calls = listCalls(model, observations);
   const latencyAt = (brick: number): BrickLatency | undefined => {
     const latency = latencies[brick];
     return latency?.kind === 'known' ? latency : undefined;
@@ -174,11 +148,8 @@ export function compose(
     return latency?.kind === 'predicted' ? latency : undefined;
   };
   const msAt = (brick: number): number => latencyAt(brick)?.ms ?? predictionAt(brick)?.ms ?? 0;
-  const knownCalls = calls
-    .map(({ latency }) => latency)
-    .filter(isKnown)
-    .map(({ within }) => within);
-  const uncertaintyOf = (ofSequences: readonly number[]): Uncertainty | undefined => {
+  const knownCalls = calls.flatMap(({ latency }) => (latency.kind === 'known' ? [latency.within] : []));
+  const computeUncertainty = (ofSequences: readonly number[]): Uncertainty | undefined => {
     const counted = countBricks({ bricks, sequences: ofSequences.map((index) => sequences[index] ?? 0) });
     const terms = counted.flatMap((count, brick) => {
       const latency = latencyAt(brick);
@@ -197,10 +168,10 @@ export function compose(
   };
   const madeUp = new Set(madeUpValues?.sequences);
   const sumOver = (ofSequences: readonly number[]): Uncertainty | undefined => {
-    const sum = uncertaintyOf(ofSequences);
+    const sum = computeUncertainty(ofSequences);
     const others = ofSequences.filter((index) => !madeUp.has(index));
     if (sum === undefined || others.length === ofSequences.length) return sum;
-    const lowMs = uncertaintyOf(others)?.interval.lowMs ?? 0;
+    const lowMs = computeUncertainty(others)?.interval.lowMs ?? 0;
     return { ...sum, interval: { ...sum.interval, lowMs, highMs: undefined }, margins: [] };
   };
   const path = longestPath(recipe, sequences.map(msAt));
@@ -248,7 +219,7 @@ export function compose(
         operators: brick.operators,
         count: counts[index] ?? 0,
         onPath: countsOnPath[index] ?? 0,
-        measured: wayOf(brick, context),
+        measured: describeMeasuring(brick, context),
         ms: latency?.ms,
         prediction: predictionAt(index),
         occasions: latency?.occasionsMs.length ?? 0,

@@ -11,7 +11,6 @@ const REMEDIES: Readonly<Record<Failure['reason'], string>> = {
   run_failed: 'give the inputs of the model valid values with --input NAME=VALUE, or try the other --cut',
 };
 
-/** Why a measurement failed, and what to do. */
 export function failureText({ reason, message }: Failure): string {
   return `${reason}: ${message.replace(/[.\s]+$/, '')}; ${REMEDIES[reason]}`;
 }

@@ -8,7 +8,7 @@ import {
   intervalAround,
   type Level,
   LEVELS,
-  marginOf,
+  computeMargin,
   type Spread,
   standardDeviation,
   type Summary,
@@ -28,38 +28,16 @@ export const METHOD_ERROR = 0.02;
  */
 export const PROFILE_ERROR = 0.5;
 
-/**
- * How much longer kernels take while another machine computes on the second hyperthread of the same core
- * (docs/measuring.md, "A core that another machine shares").
- */
+/** Standard deviation of a call between processes, relative to it: 7 % in a quiet hour, 24 % in a busy one. */
+export const CALL_ERROR = 0.2;
+
+/** While another machine computes on the same core (docs/measuring.md, "A core that another machine shares"). */
 const SLOWDOWN_ON_SHARED_CORE = 1.3;
-
-/**
- * The error of bricks that ran on a shared core, as a standard deviation. At another time the core may be shared all of
- * the time, or not at all; all shares between are equally likely.
- *
- * @param sharedMs time that bricks took on a shared core
- */
-function sharedCoreError(sharedMs: number): number {
-  return (sharedMs * (1 - 1 / SLOWDOWN_ON_SHARED_CORE)) / Math.sqrt(3);
-}
-
-/**
- * The error of bricks from one of several machines for a whole model on another of them: the standard deviation of the
- * difference between two machines. Bricks from more machines are closer to the mean of the machines, so the interval is
- * then rather too wide.
- */
-function machineError(ms: number, machines: Spread): ErrorSource {
-  return { deviationMs: Math.SQRT2 * ms * machines.relative, degreesOfFreedom: machines.degreesOfFreedom };
-}
 
 /** Occasions with a longer pause between them are of different times: then the machine may be in another state. */
 const PAUSE_MS = 30_000;
 
-/**
- * The share of a time's error that the mean over some times keeps: 1 for bricks that were all measured at one time, a
- * half for bricks that were all measured at two.
- */
+/** The part of the error of times that their mean keeps: 1 for bricks of one time, a half for those of two. */
 function shareOfTimes(bricks: readonly (readonly [ms: number, endsMs: readonly number[]])[]): number {
   const allMs = Math.max(sumOf(bricks.map(([ms]) => ms)), Number.MIN_VALUE);
   const parts = bricks.flatMap(([ms, ends]) => ends.map((endMs) => ({ endMs, part: ms / ends.length / allMs })));
@@ -100,7 +78,6 @@ export interface Uncertainty {
 
 export interface MeasuredSum {
   readonly terms: readonly { readonly latency: BrickLatency; readonly count: number }[];
-  /** Bricks that were not measured, and the error that they have in common. */
   readonly predicted?: readonly { readonly prediction: Prediction; readonly count: number }[] | undefined;
   readonly commonError?: CommonError | undefined;
   readonly calls: readonly Summary[];
@@ -116,7 +93,7 @@ export interface Factors {
 export type Part = readonly [ms: number, processes: readonly string[]];
 
 /** Factors of the mean over occasions. Bricks of one process have an error in common. */
-export function factorsOf(parts: readonly Part[]): Factors {
+export function computeFactors(parts: readonly Part[]): Factors {
   const ofProcess = new Map<string, number>();
   let own = 0;
   for (const [ms, processes] of parts) {
@@ -131,7 +108,7 @@ export function factorsOf(parts: readonly Part[]): Factors {
  * which also hold for a negative factor (Gaylor and Hopper, 1969, Technometrics 11). What bricks have in common is at
  * least 0.
  */
-export function errorOf(
+export function computeError(
   { common, own }: Factors,
   { processes, ownShare, own: ofOwn }: VarianceComponents,
 ): ErrorSource {
@@ -148,7 +125,6 @@ export function errorOf(
 /** A brick whose occasions differ by more standard deviations than this is off by its own deviation, not by the pooled one. */
 const OUTLYING = 3;
 
-/** The errors of bricks that something disturbed on one of their occasions much more than others. */
 function outlyingErrors({ terms }: MeasuredSum, components: VarianceComponents): readonly ErrorSource[] {
   const limit = OUTLYING * spreadOfBrick(components);
   return terms.flatMap(({ latency: { ms, occasionsMs }, count }): ErrorSource[] => {
@@ -159,7 +135,6 @@ function outlyingErrors({ terms }: MeasuredSum, components: VarianceComponents):
   });
 }
 
-/** The errors of bricks that were not measured: what each has of its own, and what all of a model have in common. */
 export function predictionErrors(
   predicted: NonNullable<MeasuredSum['predicted']>,
   common: CommonError = { relative: 0, degreesOfFreedom: Infinity },
@@ -174,19 +149,8 @@ export function predictionErrors(
 }
 
 /**
- * The prediction interval for a measurement of the whole model in a process of its own at another time. Its error
- * sources (docs/measuring.md, "Occasions and intervals"):
- *
- * - the spread between occasions, for the mean of the bricks: what bricks of a process have in common, and what each
- *   brick has of its own; a brick that is far off on one occasion counts by its own deviation;
- * - the spread between occasions of whole models, for that measurement of the whole model, and again for the times at
- *   which the bricks were measured: their occasions may be seconds apart, and do not show what that time did to all of
- *   them; where none is known, the spread of its bricks in one process, and again what they have in common;
- * - the spread of a call's runs;
- * - a shared core, as far as bricks were measured on one;
- * - the errors of predictions, for bricks that were not measured;
- * - the method's own error, and that of the profile's cost, which all kernels have in common;
- * - the difference between machines, where the measurements are from several.
+ * For a measurement of the whole model in a process of its own at another time. Error sources: docs/measuring.md,
+ * "Occasions and intervals".
  */
 export function predictionInterval(
   { terms, predicted = [], commonError, calls }: MeasuredSum,
@@ -199,36 +163,44 @@ export function predictionInterval(
   const withinCalls = errorsWithinRuns(ofCalls);
   if (spreads === undefined || withinCalls === undefined) return unknownAround(ms);
   const { bricks, wholes, machines } = spreads;
-  const measured = factorsOf(ofBricks);
+  const measured = computeFactors(ofBricks);
   const outlying = outlyingErrors({ terms, calls }, bricks);
   const sharedMs = terms.reduce((sum, { latency, count }) => sum + count * latency.ms * latency.sharedShare, 0);
+  // At another time the core may be shared for all of the time, or not at all; all shares between are equally likely.
+  const sharedCore = (sharedMs * (1 - 1 / SLOWDOWN_ON_SHARED_CORE)) / Math.sqrt(3);
+  // Of the difference between two machines; rather too wide where the bricks are from more of them.
+  const ofMachines = machines && { ...machines, deviationMs: Math.SQRT2 * ms * machines.relative };
   const ofProfile = PROFILE_ERROR * sumOf(terms.map(({ latency, count }) => count * (latency.profileMs ?? 0)));
+  // Of the call in one process, and of the whole model's call in another.
+  const ofCallsMs = Math.SQRT2 * CALL_ERROR * sumOf(calls.map((call) => call.ms));
   const others: readonly ErrorSource[] = [
     ...withinCalls,
-    { deviationMs: Math.hypot(ms * METHOD_ERROR, ofProfile, sharedCoreError(sharedMs)), degreesOfFreedom: Infinity },
-    ...(machines === undefined ? [] : [machineError(ms, machines)]),
+    { deviationMs: Math.hypot(ms * METHOD_ERROR, ofProfile, sharedCore, ofCallsMs), degreesOfFreedom: Infinity },
+    ...(ofMachines === undefined ? [] : [ofMachines]),
   ];
   const ofPredictions = predictionErrors(predicted, commonError);
-  const inOneProcess = factorsOf([...ofBricks.map(([time]) => time), ...ofPredicted].map((time) => [time, ['whole']]));
+  const inOneProcess = computeFactors(
+    [...ofBricks.map(([time]) => time), ...ofPredicted].map((time) => [time, ['whole']]),
+  );
   // Predictions have a common error of their own, and count like bricks of one more time.
   const ends = terms.map(({ latency, count }) => [count * latency.ms, latency.endsMs] as const);
   const times = shareOfTimes([...ends, [sumOf(ofPredicted), [Infinity]]]);
   const withWhole = (factors: Factors): readonly ErrorSource[] => {
     if (wholes === undefined) {
       const common = factors.common + (1 + times) * inOneProcess.common;
-      return [errorOf({ common, own: factors.own + inOneProcess.own }, bricks), ...others];
+      return [computeError({ common, own: factors.own + inOneProcess.own }, bricks), ...others];
     }
     const { relative, degreesOfFreedom } = wholes;
     const deviationMs = ms * relative * Math.sqrt(1 + times);
-    return [errorOf(factors, bricks), { deviationMs, degreesOfFreedom }, ...others];
+    return [computeError(factors, bricks), { deviationMs, degreesOfFreedom }, ...others];
   };
   const sources = [...withWhole(measured), ...outlying, ...ofPredictions];
   const relativeTo = (errors: readonly ErrorSource[]): number | undefined =>
-    ms > 0 ? marginOf(errors) / ms : undefined;
+    ms > 0 ? computeMargin(errors) / ms : undefined;
   return {
-    interval: intervalAround(ms, marginOf(sources)),
-    margins: LEVELS.map((level) => ({ level, ms: marginOf(sources, level) })),
-    measuringError: relativeTo([errorOf(measured, bricks), ...outlying, ...withinCalls, ...ofPredictions]),
+    interval: intervalAround(ms, computeMargin(sources)),
+    margins: LEVELS.map((level) => ({ level, ms: computeMargin(sources, level) })),
+    measuringError: relativeTo([computeError(measured, bricks), ...outlying, ...withinCalls, ...ofPredictions]),
     leastError: relativeTo(withWhole({ common: 0, own: 0 })),
   };
 }

@@ -1,11 +1,6 @@
 import type { ModelRecipe } from '../bricks/recipe.js';
 
-/**
- * The heaviest path through a graph of sequences. Sequences are in topological order, so that one pass is enough.
- *
- * @param weights per sequence; a sequence without a latency weighs nothing, and the estimate's coverage says so
- * @returns indices of the sequences on the path, in their order
- */
+/** Sequences are in topological order, so that one pass is enough. @returns indices of the sequences on the path */
 export function longestPath(
   { sequences, edges }: Pick<ModelRecipe, 'sequences' | 'edges'>,
   weights: readonly number[],

@@ -8,7 +8,6 @@ import { areAlike, type Occurrence, type VarianceComponents, varianceComponents 
 /** Latencies of whole models on their occasions, by signature; ms. */
 export type Wholes = ReadonlyMap<string, readonly number[]>;
 
-/** What earlier runs measured on the system. */
 export interface Earlier {
   readonly bricks: readonly Occurrence[];
   readonly wholes: Wholes;
@@ -28,10 +27,7 @@ export interface KnownOfSystem {
   readonly machines?: Spread | undefined;
 }
 
-/**
- * Earlier runs count as far as the machine was in the same state: where its components differ significantly, only those
- * of this evaluation count.
- */
+/** Earlier runs count unless the machine's state was significantly different then. */
 export function spreadsOfSystem(
   recipes: readonly RecipeInContext[],
   observations: Observations,
@@ -56,12 +52,7 @@ export function spreadsOfSystem(
   return { ...none, bricks: varianceComponents([...present, ...others]), reason: undefined };
 }
 
-/**
- * The spreads for a model's interval.
- *
- * @param signature of the whole model, whose own measurements are left out: an interval is for a model that was not
- *   measured
- */
+/** @param signature of the whole model; its own measurements are left out: the interval is for an unmeasured model */
 export function spreadsFor({ bricks, wholes, machines }: SystemSpreads, signature?: string): Spreads | undefined {
   if (bricks === undefined) return undefined;
   const ofWholes = spreadOfWholes(wholes, signature);
@@ -73,7 +64,6 @@ export function spreadsFor({ bricks, wholes, machines }: SystemSpreads, signatur
 /** Fewer degrees of freedom of whole models say less than the bricks: Student's quantile is then above 4. */
 const MIN_DEGREES = 3;
 
-/** Standard deviation between occasions of whole models, each with the same weight; undefined where none was repeated. */
 export function spreadOfWholes(wholes: Wholes, without?: string): Spread | undefined {
   const others = [...wholes].filter(([signature]) => signature !== without);
   return pooledSpread(others.map(([, values]) => ({ values, weight: 1 })));

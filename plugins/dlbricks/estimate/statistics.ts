@@ -1,14 +1,3 @@
-/**
- * The statistics that estimates are made of.
- *
- * - Trimmed mean: the platform's default, sort, drop floor(0.2 n) values at each end, mean. For fewer than three
- *   values it is the mean, for three the median.
- * - Its standard error: Tukey and McLaughlin (1963), Sankhya A 25(3): the winsorized standard deviation over (1 - 2 *
- *   trim) * sqrt(n). Chosen over a bootstrap since it is exact arithmetic on the samples, costs nothing, and adds up
- *   over bricks. Three samples would have no spread left: there it is the standard error of the median, 1.16 times that
- *   of the mean (the middle one of three normal values has 0.449 of their variance; Sarhan and Greenberg, Contributions
- *   to Order Statistics, 1962).
- */
 import { trimmed } from '../../../src/plugin-api.js';
 
 /** A time with the interval that contains it with the stated confidence. Milliseconds. */
@@ -44,10 +33,18 @@ export function standardDeviation(values: readonly number[]): number {
   return Math.sqrt(values.reduce((sum, value) => sum + (value - center) ** 2, 0) / (values.length - 1));
 }
 
-/** Standard error of the median of three, relative to that of their mean. */
+/**
+ * Standard error of the median of three, relative to that of their mean: the middle one of three normal values has
+ * 0.449 of their variance (Sarhan and Greenberg, Contributions to Order Statistics, 1962).
+ */
 const MEDIAN_OF_THREE = 1.1602;
 
-/** @param samples at least one value, in any order; ms */
+/**
+ * The trimmed mean and its standard error: the winsorized standard deviation over (1 - 2 * trim) * sqrt(n) (Tukey and
+ * McLaughlin, 1963, Sankhya A 25(3)). Exact, where a bootstrap would not be, and it adds up over bricks.
+ *
+ * @param samples at least one value, in any order; ms
+ */
 export function summarize(samples: readonly number[]): Summary {
   const count = samples.length;
   const kept = trimmed(samples);
@@ -63,10 +60,7 @@ export function summarize(samples: readonly number[]): Summary {
   return { ms, standardErrorMs, degreesOfFreedom: kept.length - 1 };
 }
 
-/**
- * Latency of one of several copies that ran in one call, the call itself subtracted. Never negative: copies that are
- * lost in the noise of the call count as 0.
- */
+/** One of several copies in one call, less the call; 0 for copies that are lost in its noise. */
 export function perCopy(together: Summary, call: Summary, copies: number): Summary {
   const errors = [together, call].map(({ standardErrorMs }) => standardErrorMs);
   const isKnown = errors.every((error) => error !== undefined);
@@ -77,10 +71,7 @@ export function perCopy(together: Summary, call: Summary, copies: number): Summa
   };
 }
 
-/**
- * Latency of a run less the cost of its profile; never negative. @param overheadMs its error is assumed to be much
- * smaller than the latency's
- */
+/** @param overheadMs of the profile; its error is assumed to be much smaller than the latency's */
 export function lessOverhead(summary: Summary, overheadMs: number): Summary {
   return { ...summary, ms: Math.max(0, summary.ms - overheadMs) };
 }
@@ -88,7 +79,6 @@ export function lessOverhead(summary: Summary, overheadMs: number): Summary {
 /** Confidence level of all intervals in this project. */
 export const CONFIDENCE = 0.95;
 
-/** The levels at which intervals are judged. */
 export const LEVELS = [0.5, 0.8, CONFIDENCE] as const;
 
 export type Level = (typeof LEVELS)[number];
@@ -119,18 +109,13 @@ export function studentQuantile(degreesOfFreedom: number, level: Level = CONFIDE
 
 /** Standard deviation between occasions of one benchmark, relative to its mean. */
 export interface Spread {
-  /** Standard deviation of one occasion, 0.02 is 2 %. */
   readonly relative: number;
   readonly degreesOfFreedom: number;
 }
 
 /**
- * Pooled relative standard deviation of several groups. Each group has the values of one benchmark on its occasions.
- * The variance of the deviations from each group's mean is pooled over the groups by weight. Degrees of freedom:
- * Satterthwaite, as in {@link sumWithInterval}.
- *
- * @param groups groups with one value, with weight 0 or of zeros are ignored
- * @returns undefined where no group has two values
+ * The variance of the deviations from each group's mean, pooled by weight, with Satterthwaite's degrees of freedom.
+ * Groups with one value, with weight 0 or of zeros are ignored; undefined where none is left.
  */
 export function pooledSpread(
   groups: readonly { readonly values: readonly number[]; readonly weight: number }[],
@@ -149,7 +134,6 @@ export function pooledSpread(
   return { relative: Math.sqrt(squares / weights), degreesOfFreedom: weights ** 2 / squaredWeights };
 }
 
-/** One of several independent sources of error. */
 export interface ErrorSource {
   readonly deviationMs: number;
   /** Infinity where the deviation is known instead of estimated. */
@@ -157,7 +141,7 @@ export interface ErrorSource {
 }
 
 /** Half the width of the interval of several independent errors together; ms. */
-export function marginOf(sources: readonly ErrorSource[], level: Level = CONFIDENCE): number {
+export function computeMargin(sources: readonly ErrorSource[], level: Level = CONFIDENCE): number {
   let variance = 0;
   let varianceOfVariance = 0;
   for (const { deviationMs, degreesOfFreedom } of sources) {
@@ -174,14 +158,15 @@ export interface Term {
 }
 
 /**
- * A sum of measured latencies with its interval. A term that counts n times was measured once, so its error counts n
- * times as well; errors of different terms are independent. Degrees of freedom: Satterthwaite (1946), Biometrics
- * Bulletin 2(6), for a sum of variances that are estimated from different samples.
+ * A term that counts n times was measured once, so its error counts n times as well; errors of different terms are
+ * independent. Degrees of freedom: Satterthwaite (1946), Biometrics Bulletin 2(6).
  */
 export function sumWithInterval(terms: readonly Term[]): Interval {
   const ms = terms.reduce((sum, { summary, count }) => sum + count * summary.ms, 0);
   const sources = errorsWithinRuns(terms);
-  return sources === undefined ? { ms, lowMs: undefined, highMs: undefined } : intervalAround(ms, marginOf(sources));
+  return sources === undefined
+    ? { ms, lowMs: undefined, highMs: undefined }
+    : intervalAround(ms, computeMargin(sources));
 }
 
 /** Uncertainty by the spread of runs within processes; undefined where something was run only once. */
@@ -192,12 +177,11 @@ export function errorsWithinRuns(terms: readonly Term[]): readonly ErrorSource[]
   return sources.length === terms.length ? sources : undefined;
 }
 
-/** @param marginMs half the width */
 export function intervalAround(ms: number, marginMs: number): Interval {
   return { ms, lowMs: Math.max(0, ms - marginMs), highMs: ms + marginMs };
 }
 
-export function halfWidthOf(interval: Interval | undefined): number | undefined {
+export function computeHalfWidth(interval: Interval | undefined): number | undefined {
   if (interval?.highMs === undefined || !(interval.ms > 0)) return undefined;
   return (interval.highMs - interval.ms) / interval.ms;
 }
@@ -207,6 +191,6 @@ export function geometricMean(values: readonly number[]): number | undefined {
   return values.length === 0 ? undefined : Math.exp(mean(values.map(Math.log)));
 }
 
-export function meanOf(values: readonly number[]): number | undefined {
+export function meanIfAny(values: readonly number[]): number | undefined {
   return values.length === 0 ? undefined : mean(values);
 }

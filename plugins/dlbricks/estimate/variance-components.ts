@@ -31,7 +31,7 @@ interface Block {
   readonly processes: Set<string>;
 }
 
-function blocksOf(occurrences: readonly Occurrence[]): readonly Block[] {
+function groupBlocks(occurrences: readonly Occurrence[]): readonly Block[] {
   const blocks = new Set<Block>();
   const blockAt = new Map<string, Block>();
   for (const list of groupedBy(occurrences, ({ brick }) => brick).values()) {
@@ -50,11 +50,8 @@ function blocksOf(occurrences: readonly Occurrence[]): readonly Block[] {
   return [...blocks];
 }
 
-/** A symmetric matrix with as many columns at its right. */
-type Rows = number[][];
-
 /** Solves for the columns at the right of a positive definite matrix, in place (Gauss and Jordan). */
-function solve(rows: Rows): void {
+function solve(rows: readonly number[][]): void {
   for (const [pivot, row] of rows.entries()) {
     const diagonal = row[pivot] ?? NaN;
     for (let column = pivot; column < row.length; column++) row[column] = (row[column] ?? 0) / diagonal;
@@ -81,10 +78,10 @@ interface Squares {
   readonly squaredWeights: number;
 }
 
-function squaresOf({ bricks, processes }: Block): Squares {
+function sumSquares({ bricks, processes }: Block): Squares {
   const at = new Map([...processes].map((process, index) => [process, index]));
   const size = processes.size;
-  const square = (): Rows => Array.from({ length: size }, () => new Array<number>(size).fill(0));
+  const square = (): number[][] => Array.from({ length: size }, () => new Array<number>(size).fill(0));
   const matrix = square();
   const ofOwn = square();
   const sums = new Array<number>(size).fill(0);
@@ -125,7 +122,7 @@ function squaresOf({ bricks, processes }: Block): Squares {
 
 /** @returns undefined where no brick was measured in two processes */
 export function varianceComponents(occurrences: readonly Occurrence[]): VarianceComponents | undefined {
-  const blocks = blocksOf(occurrences).map(squaresOf);
+  const blocks = groupBlocks(occurrences).map(sumSquares);
   if (blocks.length === 0) return undefined;
   const sum = (of: keyof Squares): number => blocks.reduce((total, block) => total + block[of], 0);
   const weight = sum('weight');
@@ -145,7 +142,7 @@ export function varianceComponents(occurrences: readonly Occurrence[]): Variance
 }
 
 /** Standard deviation of what all bricks of a process have in common, relative. */
-export function commonOf({ processes, ownShare, own }: VarianceComponents): number {
+export function computeCommonSpread({ processes, ownShare, own }: VarianceComponents): number {
   return Math.sqrt(Math.max(0, processes.relative ** 2 - ownShare * own.relative ** 2));
 }
 
@@ -167,7 +164,6 @@ function differ(one: Spread, other: Spread): boolean {
   return Math.abs((1 - b) * root - (1 - a)) > SIGNIFICANT * Math.sqrt(b * root ** 2 + a);
 }
 
-/** Whether two sets of measurements may be of one machine in one state. */
 export function areAlike(one: VarianceComponents, other: VarianceComponents): boolean {
   return !differ(one.processes, other.processes) && !differ(one.own, other.own);
 }

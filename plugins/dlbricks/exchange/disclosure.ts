@@ -5,11 +5,9 @@ export interface Disclosure {
   /** Share of the models' layers or kernels, from 0 to 1, in bricks of more than one: their order is shown. */
   readonly inLargerBricks: number;
   readonly bricks: number;
-  /** Bricks of the models that are in no decoy. */
   readonly inNoDecoy: number;
 }
 
-/** @param decoys models whose bricks are mixed in */
 export function computeDisclosure(models: readonly ModelRecipe[], decoys: readonly ModelRecipe[]): Disclosure {
   let largestBrick = 0;
   let all = 0;

@@ -10,18 +10,9 @@ export const optimizedForSchema = z.strictObject({
 
 export type OptimizedFor = z.infer<typeof optimizedForSchema>;
 
-export function optimizedForOf({
-  framework,
-  frameworkVersion,
-  architecture,
-  processorFeatures,
-}: SystemFacts): OptimizedFor {
-  return {
-    framework,
-    framework_version: frameworkVersion,
-    architecture,
-    processor_features: [...processorFeatures],
-  };
+export function describeOptimizedFor(system: SystemFacts): OptimizedFor {
+  const { framework, frameworkVersion, architecture, processorFeatures } = system;
+  return { framework, framework_version: frameworkVersion, architecture, processor_features: [...processorFeatures] };
 }
 
 /**
@@ -33,7 +24,6 @@ function channelBlock({ architecture, processor_features: features }: OptimizedF
   return features.includes('avx512f') ? 16 : 8;
 }
 
-/** Differences between the system that a suite was cut for and this one; one sentence each. */
 export function differencesBetween(cutFor: OptimizedFor, here: OptimizedFor): readonly string[] {
   const differences: string[] = [];
   const runtime = ({ framework, framework_version: version }: OptimizedFor): string => `${framework} ${version}`;

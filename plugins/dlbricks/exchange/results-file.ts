@@ -11,6 +11,7 @@ import {
   snakeCaseSchema,
   snakePath,
   storedMeasurementSchema,
+  subjectKey,
   withCamelKeys,
   withSnakeKeys,
   z,
@@ -25,10 +26,7 @@ const plausibleSchema = storedMeasurementSchema.superRefine((measurement, contex
   if (message !== undefined) context.addIssue({ code: 'custom', message });
 });
 
-/**
- * The file that `dlbricks run --suite` writes and `dlbricks compose --results` reads: measurements of one system by one
- * protocol.
- */
+/** Measurements of one system by one protocol. */
 const resultsSchema = z
   .strictObject({
     /** Versions 1 and 2 have keys in camelCase; version 1 has measurements in an older form. */
@@ -41,13 +39,8 @@ const resultsSchema = z
     if (systems > 1) {
       context.addIssue({ code: 'custom', path: ['measurements'], message: `expected one system, found ${systems}` });
     }
-    const twice =
-      measurements.length -
-      new Set(
-        measurements.map(({ signature, context: surroundings, occasion }) => {
-          return `${signature} ${surroundings?.footprintBytes ?? ''} ${occasion}`;
-        }),
-      ).size;
+    const subjects = measurements.map((one) => `${subjectKey(one.signature, one.context)} ${one.occasion}`);
+    const twice = measurements.length - new Set(subjects).size;
     if (twice > 0) {
       const message = `expected each benchmark once per occasion, found ${twice} duplicates`;
       context.addIssue({ code: 'custom', path: ['measurements'], message });

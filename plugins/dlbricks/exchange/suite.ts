@@ -3,6 +3,7 @@ import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
   type BenchmarkInput,
+  groupedBy,
   isElementType,
   makeFolder,
   PlatformError,
@@ -10,7 +11,7 @@ import {
   MAX_LISTED_VALUES,
   parseBoundedJson,
   schemaProblems,
-  signatureOf,
+  computeSignature,
   type TensorType,
   writeFileAtomically,
   z,
@@ -25,7 +26,6 @@ import type { Recipe } from '../bricks/recipe.js';
 const MAX_BRICK_BYTES = 64 * 2 ** 20;
 const MAX_SUITE_BYTES = 256 * 2 ** 20;
 
-/** Upper bound on the bytes that a model touches in one run. */
 const MAX_FOOTPRINT_BYTES = 2 ** 50;
 
 const MAX_ENDS = 10_000;
@@ -56,7 +56,6 @@ const brickSchema = z.strictObject({
 
 type BrickDocument = z.infer<typeof brickSchema>;
 
-/** A model's outputs whose handing over takes time. */
 const outputsSchema = z
   .array(
     z.strictObject({
@@ -73,7 +72,6 @@ export const suiteSchema = z.strictObject({
   cut: z.enum(['layer', 'kernel']),
   granularity: z.int().min(1),
   optimized_for: optimizedForSchema.optional(),
-  /** The empty calls of the models: their numbers of inputs and outputs. */
   calls: z
     .array(z.strictObject({ inputs: z.int().min(0).max(MAX_ENDS), outputs: z.int().min(1).max(MAX_ENDS) }))
     .optional(),
@@ -88,9 +86,7 @@ export const suiteSchema = z.strictObject({
     ),
 });
 
-/** A brick of a suite: copies of it are measured, or it is measured together with others, or it is measured alone. */
 export interface SuiteBrick extends MeasurableBrick {
-  /** Footprint of its model; see footprint.ts. */
   readonly footprintBytes?: number | undefined;
 }
 
@@ -108,12 +104,8 @@ export function brickPath(signature: string): string {
   return join('bricks', `${signature}.onnx`);
 }
 
-function bySignature(a: Brick, b: Brick): number {
-  return a.signature < b.signature ? -1 : 1;
-}
-
 /** The different values of a field over all entries of a brick, in ascending order. */
-function valuesOf(
+function listDistinctValues(
   bricks: readonly SuiteBrick[],
   value: (brick: SuiteBrick) => number | undefined,
 ): readonly number[] | undefined {
@@ -121,34 +113,30 @@ function valuesOf(
   return values.length === 0 ? undefined : [...new Set(values)].sort((a, b) => a - b);
 }
 
-function brickDocument(ways: readonly SuiteBrick[]): BrickDocument[] {
+function brickDocument(ways: readonly [SuiteBrick, ...SuiteBrick[]]): BrickDocument {
   const [brick] = ways;
-  if (brick === undefined) return [];
-  const copies = valuesOf(ways, (one) => one.copies?.copies);
-  const footprints = valuesOf(ways, ({ footprintBytes }) => footprintBytes);
-  return [
-    {
-      signature: brick.signature,
-      operators: [...brick.operators],
-      inputs: brick.inputs.map(({ name, role, elementType, dims, fill: { list, ...fill }, isGiven }) => ({
-        name,
-        role,
-        element_type: elementType,
-        dims: [...dims],
-        ...fill,
-        ...(list && { list: [...list] }),
-        ...(isGiven && { is_given: true }),
-      })),
-      ...(copies && { copies: [...copies] }),
-      ...(footprints && { footprints: [...footprints] }),
-    },
-  ];
+  const copies = listDistinctValues(ways, (one) => one.copies?.copies);
+  const footprints = listDistinctValues(ways, ({ footprintBytes }) => footprintBytes);
+  return {
+    signature: brick.signature,
+    operators: [...brick.operators],
+    inputs: brick.inputs.map(({ name, role, elementType, dims, fill: { list, ...fill }, isGiven }) => ({
+      name,
+      role,
+      element_type: elementType,
+      dims: [...dims],
+      ...fill,
+      ...(list && { list: [...list] }),
+      ...(isGiven && { is_given: true }),
+    })),
+    ...(copies && { copies: [...copies] }),
+    ...(footprints && { footprints: [...footprints] }),
+  };
 }
 
 function suiteDocument(suite: Suite): z.infer<typeof suiteSchema> {
   const { cut, granularity, optimizedFor, bricks, calls, outputCopies } = suite;
-  const ways = new Map<string, SuiteBrick[]>();
-  for (const brick of bricks) ways.set(brick.signature, [...(ways.get(brick.signature) ?? []), brick]);
+  const ways = groupedBy(bricks, ({ signature }) => signature);
   const handed = outputCopies.map((types) =>
     types.map(({ elementType, dims }) => ({ element_type: elementType, dims: [...dims] })),
   );
@@ -159,7 +147,7 @@ function suiteDocument(suite: Suite): z.infer<typeof suiteSchema> {
     ...(optimizedFor === undefined ? {} : { optimized_for: optimizedFor }),
     ...(calls.length === 0 ? {} : { calls: [...calls] }),
     ...(handed.length === 0 ? {} : { handing_over: handed }),
-    bricks: [...ways.values()].flatMap(brickDocument),
+    bricks: [...ways.values()].map(brickDocument),
   };
 }
 
@@ -169,8 +157,8 @@ async function remove(path: string): Promise<void> {
 }
 
 /**
- * Writes `DIR/suite` and `DIR/recipe.json`. The suite holds only the unique bricks of the models, in the order of their
- * signatures. The recipe holds everything that relates bricks to models. Either both are written completely or neither.
+ * Writes the models' unique bricks in the order of their signatures to `DIR/suite`, and everything that relates them
+ * to models to `DIR/recipe.json`; both completely or neither.
  *
  * @throws PlatformError `usage` where they exist already, `storage` where they cannot be written
  */
@@ -188,9 +176,9 @@ export async function writeSuite(folder: string, suite: Suite, recipe: Recipe): 
   }
   try {
     makeFolder(join(temporary, dirname(brickPath(''))));
-    const sorted = { ...suite, bricks: [...suite.bricks].sort(bySignature) };
-    for (const brick of sorted.bricks) await writeFile(join(temporary, brickPath(brick.signature)), brick.model);
-    await writeFile(join(temporary, 'suite.json'), `${JSON.stringify(suiteDocument(sorted), null, 1)}\n`);
+    const bricks = suite.bricks.toSorted((a, b) => (a.signature < b.signature ? -1 : 1));
+    for (const brick of bricks) await writeFile(join(temporary, brickPath(brick.signature)), brick.model);
+    await writeFile(join(temporary, 'suite.json'), `${JSON.stringify(suiteDocument({ ...suite, bricks }), null, 1)}\n`);
     const recipeText = `${JSON.stringify(recipe, null, 1)}\n`;
     await rename(temporary, target);
     await writeFileAtomically(recipePath, recipeText).catch(async (error: unknown) => {
@@ -223,12 +211,7 @@ async function readLimited(path: string, mostBytes: number): Promise<Buffer> {
   return readFile(path);
 }
 
-/**
- * Reads a suite from an untrusted source. Every brick's file must match its signature, be a readable graph, and agree
- * with the list of its inputs.
- *
- * @throws PlatformError `usage` with every problem of suite.json, or the first wrong brick
- */
+/** From an untrusted source. @throws PlatformError `usage` with all problems of suite.json, or the first wrong brick */
 export async function readSuite(folder: string): Promise<Suite> {
   const path = join(folder, 'suite.json');
   const text = (await readLimited(path, MAX_SUITE_BYTES)).toString('utf8');
@@ -262,29 +245,25 @@ export async function readSuite(folder: string): Promise<Suite> {
   };
 }
 
-interface DescribedInput {
-  readonly name: string;
-  readonly role: BenchmarkInput['role'];
-  readonly elementType?: string;
-  readonly dims?: readonly unknown[] | undefined;
-}
-
-function described({ name, role, elementType = 'unknown', dims = [] }: DescribedInput): string {
+function described(name: string, role: string, elementType = 'unknown', dims: readonly unknown[] = []): string {
   return `${name} (${role}, ${elementType} [${dims.join(', ')}])`;
 }
 
 async function readBrick(folder: string, { signature, operators, inputs }: BrickDocument): Promise<Brick> {
   const file = join(folder, brickPath(signature));
   const model = await readLimited(file, MAX_BRICK_BYTES);
-  if (signatureOf(model) !== signature) {
+  if (computeSignature(model) !== signature) {
     throw new PlatformError(
       'usage',
       `${file}: its content does not have the SHA-256 in its name; get the suite again from its author`,
     );
   }
   const { graph } = brickModel({ model }, file);
-  const expected = graph.inputs.map((name) => described({ name, role: inputRoleOf(name), ...graph.types.get(name) }));
-  const found = inputs.map(({ element_type: elementType, ...input }) => described({ ...input, elementType }));
+  const expected = graph.inputs.map((name) => {
+    const type = graph.types.get(name);
+    return described(name, inputRoleOf(name), type?.elementType, type?.dims);
+  });
+  const found = inputs.map(({ name, role, element_type: type, dims }) => described(name, role, type, dims));
   if (found.join('\n') !== expected.join('\n')) {
     throw new PlatformError(
       'usage',

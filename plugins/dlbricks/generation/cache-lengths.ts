@@ -1,5 +1,4 @@
 export interface Generation {
-  /** Tokens of the prompt, which the decoder reads at once. */
   readonly prompt: number;
   /** Tokens that it generates, one after another; the run for the prompt generates the first one. */
   readonly tokens: number;
@@ -13,7 +12,6 @@ export function cacheLengths({ prompt, tokens }: Generation): readonly number[] 
   return Array.from({ length: tokens - 1 }, (_, step) => prompt + step);
 }
 
-/** The lengths at which a step is estimated: the first, the last, and some between. In their order. */
 export function sampledLengths(generation: Generation): readonly number[] {
   const all = cacheLengths(generation);
   if (all.length <= MAX_LENGTHS) return all;
@@ -23,11 +21,7 @@ export function sampledLengths(generation: Generation): readonly number[] {
 
 export type AtLength = readonly [length: number, value: number];
 
-/**
- * The sum over all steps, with values interpolated linearly between sampled lengths.
- *
- * @param samples in the order of their lengths, including the lengths of the first and the last step
- */
+/** @param samples in the order of their lengths, with those of the first and the last step */
 export function sumOverSteps(samples: readonly AtLength[], generation: Generation): number {
   let next = 0;
   return cacheLengths(generation).reduce((sum, length) => {

@@ -4,25 +4,21 @@ import type { Decoder } from './decoders.js';
 
 type Key = 'estimate_ms' | 'estimate_low_ms' | 'estimate_high_ms' | 'end_to_end_ms';
 
-/**
- * Composes generations from the estimates of a report: the time to the first token is that of the prompt. The time of
- * all further tokens is the sum over steps with a growing cache. Bounds are sums of bounds, because the errors of one
- * machine and method add up. Partial estimates give none.
- */
+/** Bounds are sums of bounds: the errors of one machine and method add up. Partial estimates give none. */
 export function composeGenerations(
   report: Report,
   decoders: readonly Decoder[],
   generation: Generation,
 ): Report['generations'] {
   const byName = new Map(report.models.map((model) => [model.name, model]));
-  const valueOf = (model: ModelReport | undefined, key: Key): number | null => {
+  const readValue = (model: ModelReport | undefined, key: Key): number | null => {
     return model?.coverage === 1 ? model[key] : null;
   };
   return decoders.map(({ name, prefill, steps }) => {
-    const first = (key: Key): number | null => valueOf(byName.get(prefill), key);
+    const first = (key: Key): number | null => readValue(byName.get(prefill), key);
     const further = (key: Key): number | null => {
       const samples = steps.flatMap(({ length, model }): readonly AtLength[] => {
-        const value = valueOf(byName.get(model), key);
+        const value = readValue(byName.get(model), key);
         return value === null ? [] : [[length, value]];
       });
       return samples.length < steps.length ? null : sumOverSteps(samples, generation);

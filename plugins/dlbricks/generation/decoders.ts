@@ -1,10 +1,7 @@
 import { bindDimensions, CACHE_SYMBOLS, type LoadedModel, PlatformError } from '../../../src/plugin-api.js';
 import { type Generation, sampledLengths } from './cache-lengths.js';
 
-/**
- * Endings of the names of a decoder's two graphs: one reads a prompt, the other generates a token from a cache of the
- * tokens before it.
- */
+/** Endings of the names of a decoder's two graphs: for a prompt, and for a token after a cache. */
 const PREFILL = /[_-]prefill$/;
 const DECODE = /[_-]decode$/;
 
@@ -17,12 +14,7 @@ export interface Decoder {
   readonly steps: readonly { readonly length: number; readonly model: string }[];
 }
 
-export interface WithDecoders {
-  readonly models: readonly LoadedModel[];
-  readonly decoders: readonly Decoder[];
-}
-
-function sizesOf({ model, open, symbols }: LoadedModel): Map<string, number> {
+function readSizes({ model, open, symbols }: LoadedModel): Map<string, number> {
   const sizes = new Map<string, number>();
   for (const name of open?.graph.inputs ?? []) {
     for (const [at, symbol] of (open?.graph.types.get(name)?.dims ?? []).entries()) {
@@ -41,18 +33,17 @@ function resized(loaded: LoadedModel, symbols: readonly string[], size: number, 
     const problem = `${name}: generation needs a graph with an open dimension called ${symbols.join(' or ')}`;
     throw new PlatformError('model', `${problem}; export the model with it, or leave generation out`);
   }
-  const bound = bindDimensions(open, sizesOf(loaded).set(symbol, size), { batch });
+  const bound = bindDimensions(open, readSizes(loaded).set(symbol, size), { batch });
   const model = { ...bound, graph: { ...bound.graph, given: loaded.model.graph.given } };
   return { ...loaded, name: `${name} (${symbol} ${size})`, model };
 }
 
 /**
- * Replaces each decoder by the models that its generation is composed of: the prompt, and a step at some lengths of the
- * cache. A decoder is two models whose names differ only in `prefill` and `decode` at their ends.
+ * Replaces each decoder by the prompt, and a step at some lengths of the cache.
  *
  * @throws PlatformError `manifest` where there is no decoder, `model` where one of its graphs leaves no length open
  */
-export function withDecoders(models: readonly LoadedModel[], generation: Generation, batch: number): WithDecoders {
+export function withDecoders(models: readonly LoadedModel[], generation: Generation, batch: number) {
   const decodeOf = new Map(
     models.flatMap((model) => (DECODE.test(model.name) ? [[model.name.replace(DECODE, ''), model] as const] : [])),
   );

@@ -42,7 +42,7 @@ export interface Checks {
 type Trace = Awaited<ReturnType<MeasuringContext['agent']['trace']>>;
 
 /** Times of the kernels in a trace, by their index. The events of a kernel's subgraphs are within its own time. */
-function kernelsOf({ kernels }: Trace, count: number): KernelsOfRun['kernels'] {
+function sumKernelTimes({ kernels }: Trace, count: number): KernelsOfRun['kernels'] {
   const found = new Array<{ ms: number; innerRuns: number } | null>(count).fill(null);
   const outerAt = new Map<string, { readonly index: number; readonly runs: number }>();
   for (const { sequenceIndex, name, runMs } of kernels) {
@@ -63,10 +63,8 @@ function kernelsOf({ kernels }: Trace, count: number): KernelsOfRun['kernels'] {
 }
 
 /**
- * Runs the whole optimized graph of each model once with the runtime's profile, unless the store has such a run. A
- * graph that cannot be run gets the reason.
+ * With the runtime's profile, unless the store has such a run. A graph that cannot be run gets the reason.
  *
- * @param again whether stored runs are taken again
  * @throws PlatformError as the store, and where the agent itself fails
  */
 export async function checkModels(
@@ -79,7 +77,7 @@ export async function checkModels(
   const startMs = performance.now();
   const stored = store.collection(CHECKS);
   const ofWhole = protocolOfComposite(protocol);
-  const runOf = async ({ recipe: { name }, toCheck, refusal }: PreparedModel): Promise<CheckedRun | undefined> => {
+  const checkModel = async ({ recipe: { name }, toCheck, refusal }: PreparedModel): Promise<CheckedRun | undefined> => {
     if (refusal !== undefined) return undefined;
     if (toCheck === undefined || typeof toCheck === 'string') {
       return { kind: 'failed', reason: toCheck ?? 'the runtime keeps no profile of its kernels' };
@@ -95,7 +93,7 @@ export async function checkModels(
     const trace = await agent.trace(request, 'APPLICATION_TRACE', { signal });
     const run = {
       wholeMs: trimmedMean(trace.untracedMs),
-      kernels: [...kernelsOf(trace, names.length)],
+      kernels: [...sumKernelTimes(trace, names.length)],
       costMs: performance.now() - startedMs,
     };
     await stored.put({ ...key, ...run, checkedAt: new Date().toISOString() });
@@ -104,7 +102,7 @@ export async function checkModels(
   const runs: (CheckedRun | undefined)[] = [];
   for (const model of models) {
     runs.push(
-      await runOf(model).catch((error: unknown): CheckedRun => {
+      await checkModel(model).catch((error: unknown): CheckedRun => {
         const isResult = error instanceof PlatformError && RESULTS.has(error.code);
         if (isResult) return { kind: 'failed', reason: error.message };
         throw error;

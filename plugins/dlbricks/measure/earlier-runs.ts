@@ -8,19 +8,15 @@ import {
   type System,
   unlessUnavailable,
 } from '../../../src/plugin-api.js';
-import { processOf, occasionSummary } from '../estimate/brick-latency.js';
+import { identifyProcess, occasionSummary } from '../estimate/brick-latency.js';
 import type { Earlier } from '../estimate/spreads-of-system.js';
 import type { Occurrence } from '../estimate/variance-components.js';
 
-/**
- * Most measurements that are read. The order is that of signatures, which are hashes, so that the first ones are a
- * random choice of benchmarks, each with all its occasions.
- */
+/** In the order of signatures, which are hashes: the first ones are a random choice of benchmarks. */
 const MAX_READ = 5000;
 
 /**
- * Bricks in context and whole models of a system that the store has, with the same protocol. Whole models are measured
- * alone, with the runtime's optimizer, and so are bricks at the layer cut, but those on one occasion only.
+ * Bricks at the layer cut are measured like whole models, but on one occasion only.
  *
  * @throws PlatformError as the store does; where its server is gone, nothing is known
  */
@@ -42,7 +38,7 @@ export async function earlierRuns(
       const { fingerprint } = measurement.system;
       const { ms } = occasionSummary(outcome);
       if (context !== undefined && fingerprint === unoptimized.fingerprint) {
-        bricks.push({ brick: subjectKey(signature, context), process: processOf(measurement), ms });
+        bricks.push({ brick: subjectKey(signature, context), process: identifyProcess(measurement), ms });
       } else if (context === undefined && fingerprint === system.fingerprint) {
         const occasions = wholes.get(signature) ?? [];
         wholes.set(signature, occasions);

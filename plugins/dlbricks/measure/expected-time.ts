@@ -17,16 +17,19 @@ interface Work {
   readonly weightBytes: number;
 }
 
-function runsOf({ warmupRuns, runs, minRuns, timeBudgetMs }: Protocol, roughMs: number): number {
+function countExpectedRuns({ warmupRuns, runs, minRuns, timeBudgetMs }: Protocol, roughMs: number): number {
   const within = roughMs > 0 ? Math.ceil(timeBudgetMs / roughMs) : runs;
   return warmupRuns + Math.min(runs, Math.max(minRuns, within));
 }
 
 export function expectedMsAlone({ roughMs, weightBytes }: Work, protocol: Protocol): number {
-  return MS_ALONE + weightBytes / WEIGHT_BYTES_PER_MS + runsOf(protocol, roughMs) * roughMs;
+  return MS_ALONE + weightBytes / WEIGHT_BYTES_PER_MS + countExpectedRuns(protocol, roughMs) * roughMs;
 }
 
-/** Expected share of a brick in the wall time of its composite; ms. */
 export function expectedMsTogether({ roughMs, weightBytes }: Work, protocol: Protocol): number {
-  return MS_TOGETHER + weightBytes / WEIGHT_BYTES_PER_MS + runsOf(protocolOfComposite(protocol), roughMs) * roughMs;
+  return (
+    MS_TOGETHER +
+    weightBytes / WEIGHT_BYTES_PER_MS +
+    countExpectedRuns(protocolOfComposite(protocol), roughMs) * roughMs
+  );
 }

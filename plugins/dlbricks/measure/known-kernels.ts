@@ -89,13 +89,13 @@ export function describeKernels(models: readonly DescribedModel[]): ReadonlyMap<
   return found;
 }
 
-/** Keeps what the models' bricks compute, as far as the store does not have it. A store whose server is gone keeps nothing. */
+/** Keeps what bricks compute, as far as the store does not have it. A store whose server is gone keeps nothing. */
 export async function keepKernels(
   store: ResultStore,
-  models: readonly DescribedModel[],
+  described: ReadonlyMap<string, StoredKernel>,
   known: ReadonlyMap<string, unknown> = new Map(),
 ): Promise<void> {
-  const kernels = [...describeKernels(models).values()].filter(({ signature }) => !known.has(signature));
+  const kernels = [...described.values()].filter(({ signature }) => !known.has(signature));
   if (kernels.length > 0) await unlessUnavailable(store.collection(KERNELS).putMany(kernels));
 }
 
@@ -115,17 +115,17 @@ interface KnownKernels {
 }
 
 /**
- * The kernels of the models and of the store.
+ * The measured kernels, also where an earlier version measured them, which did not keep what bricks compute.
  *
- * @param models their kernels count too, also where an earlier version measured them, which did not keep what bricks compute
+ * @param described further kernels than those of the store
  */
 export async function knownKernels(
   store: ResultStore,
-  models: readonly DescribedModel[],
+  described: ReadonlyMap<string, StoredKernel>,
   system: System,
   settings: MeasureSettings,
 ): Promise<KnownKernels> {
-  const kernels = new Map(describeKernels(models));
+  const kernels = new Map(described);
   const stored = new Map<string, LayerFacts>();
   const read = async (): Promise<void> => {
     for await (const kernel of store.collection(KERNELS).find({})) {

@@ -5,7 +5,6 @@ import {
   identifySystem,
   isAbleTo,
   KnownResults,
-  type Measurement,
   Measuring,
   type MeasuringContext,
   planMeasuring,
@@ -30,13 +29,6 @@ import {
   SECOND_OCCASION,
 } from './tasks.js';
 
-export interface SuiteResult {
-  readonly system: System;
-  readonly measurements: readonly Measurement[];
-  readonly measured: number;
-  readonly interrupted: boolean;
-}
-
 function brickOfModel(brick: SuiteBrick, { cacheBytes }: System): BrickOfModel {
   const { signature, operators, copies, footprintBytes } = brick;
   const context = copies && {
@@ -53,10 +45,7 @@ function brickOfModel(brick: SuiteBrick, { cacheBytes }: System): BrickOfModel {
   };
 }
 
-/**
- * Each benchmark once, since bricks of different models share empty calls, then each brick in context again in another
- * process. The difference between the two sets the intervals of the owner's estimates.
- */
+/** Bricks in context once more in another process: the difference sets the intervals of the owner's estimates. */
 function suiteTasks(suite: Suite, system: System, settings: MeasureSettings): readonly Task[] {
   const bricks = suite.bricks.map((brick) => brickOfModel(brick, system));
   const inContext = bricks.filter(({ brick, context }) => brick.copies !== undefined || context !== undefined);
@@ -77,24 +66,17 @@ function suiteTasks(suite: Suite, system: System, settings: MeasureSettings): re
   ]);
 }
 
-/**
- * Measures the bricks of a suite that the store lacks. It needs none of the models.
- *
- * @throws PlatformError `unsupported` where the agent cannot measure as the suite asks, and where the agent or the
- *   store fails
- */
+/** @throws PlatformError `unsupported` where the agent cannot measure as the suite asks; as the agent and the store */
 export async function measureSuite(
   suite: Suite,
   settings: MeasureSettings,
   context: MeasuringContext,
   remeasure: Remeasure = DEFAULT_REMEASURE,
-): Promise<SuiteResult> {
+) {
   const { agent, store, onEvent } = context;
   const system = identifySystem(agent.description, settings.runOptions);
-  if (
-    suite.bricks.some(({ footprintBytes }) => footprintBytes !== undefined) &&
-    !isAbleTo(agent.description, 'measure_bricks')
-  ) {
+  const needsProfile = suite.bricks.some(({ footprintBytes }) => footprintBytes !== undefined);
+  if (needsProfile && !isAbleTo(agent.description, 'measure_bricks')) {
     throw new PlatformError(
       'unsupported',
       `${system.framework} ${system.frameworkVersion} keeps no profile of its kernels, which this suite needs; measure it with onnxruntime`,

@@ -1,11 +1,11 @@
 import { operatorsLabel } from '../bricks/brick.js';
-import { contextOf, type Need } from '../bricks/needs.js';
+import { computeContext } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import { compose, type Estimate, type BrickShare } from '../estimate/compose.js';
-import { errorOf, type Factors, factorsOf, type Part } from '../estimate/interval.js';
+import { computeError, type Factors, computeFactors, type Part } from '../estimate/interval.js';
 import type { Observations } from '../estimate/observations.js';
 import { type KnownOfSystem, spreadsFor, spreadsOfSystem } from '../estimate/spreads-of-system.js';
-import { halfWidthOf, marginOf } from '../estimate/statistics.js';
+import { computeHalfWidth, computeMargin } from '../estimate/statistics.js';
 import type { VarianceComponents } from '../estimate/variance-components.js';
 import { isColdFootprint, type System, type Task } from '../../../src/plugin-api.js';
 import { bricksOfModel, brickTasks, FIRST_OCCASION, type MeasureSettings, MAX_OCCASIONS } from './tasks.js';
@@ -19,7 +19,6 @@ export interface Precision {
   readonly leastRepeatMs: number;
 }
 
-/** Why a model's bricks were not measured on more occasions. */
 export type LimitedBy = 'target_error' | 'occasions' | 'whole_model' | 'time';
 
 /** At least this share of each model's time is measured twice, so that the spread between occasions is known. */
@@ -29,19 +28,15 @@ function costOf({ costMs, occasions }: BrickShare): number {
   return costMs / occasions;
 }
 
-function timeOf({ ms, count }: BrickShare): number {
+function computeTime({ ms, count }: BrickShare): number {
   return (ms ?? 0) * count;
-}
-
-/** The bricks of several models, each measurement once. */
-function distinctParts(estimates: readonly Estimate[]): readonly BrickShare[] {
-  return [...new Map(estimates.flatMap(({ parts }) => parts).map((part) => [part.benchmark, part])).values()];
 }
 
 function allowanceMs(estimates: readonly Estimate[], { repeatLimit, leastRepeatMs }: Precision): number {
   let onceMs = 0;
   let usedMs = 0;
-  for (const part of distinctParts(estimates)) {
+  const all = estimates.flatMap(({ parts }) => parts);
+  for (const part of new Map(all.map((one) => [one.benchmark, one])).values()) {
     if (part.occasions === 0) continue;
     onceMs += costOf(part);
     usedMs += costOf(part) * (part.tried - 1);
@@ -55,7 +50,7 @@ const NEAR_LEAST = 1.1;
 const NEXT = 'next';
 
 /** Half the width of a model's interval that further occasions are for. */
-export function aimOf({ leastError = 0 }: Estimate, { targetError }: Precision): number {
+export function computeAim({ leastError = 0 }: Estimate, { targetError }: Precision): number {
   return Math.max(targetError, leastError * NEAR_LEAST);
 }
 
@@ -76,12 +71,12 @@ class Outlook {
     const measured = estimate.parts.filter(({ occasions }) => occasions > 0);
     this.parts = new Map(measured.map((part) => [part.benchmark, part]));
     for (const part of measured) {
-      const time = timeOf(part);
+      const time = computeTime(part);
       this.total += time;
       if (part.occasions > 1) this.twice += time;
       for (const process of part.processes) this.add(process, time / part.occasions);
     }
-    this.factors = factorsOf(measured.map((part) => [timeOf(part), part.processes]));
+    this.factors = computeFactors(measured.map((part) => [computeTime(part), part.processes]));
     this.now = this.widthBy(this.factors);
   }
 
@@ -93,12 +88,12 @@ class Outlook {
   private widthBy(factors: Factors): number {
     const { components, total, estimate } = this;
     if (components === undefined || total === 0) return 0;
-    return Math.hypot(marginOf([errorOf(factors, components)]) / total, estimate.leastError ?? 0);
+    return Math.hypot(computeMargin([computeError(factors, components)]) / total, estimate.leastError ?? 0);
   }
 
   /** How much time of each process a further occasion of a brick adds. */
   private *shifts(part: BrickShare): Generator<readonly [process: string, ms: number]> {
-    const [before, after] = [1, 2].map((more) => timeOf(part) / (part.occasions + more - 1)) as [number, number];
+    const [before, after] = [1, 2].map((more) => computeTime(part) / (part.occasions + more - 1)) as [number, number];
     for (const process of part.processes) yield [process, after - before];
     yield [NEXT, after];
   }
@@ -110,14 +105,13 @@ class Outlook {
       const before = this.ofProcess.get(process) ?? 0;
       common += (before + ms) ** 2 - before ** 2;
     }
-    return { common, own: this.factors.own + timeOf(part) ** 2 * (1 / (occasions + 1) - 1 / occasions) };
+    return { common, own: this.factors.own + computeTime(part) ** 2 * (1 / (occasions + 1) - 1 / occasions) };
   }
 
-  /** Counts a brick as measured on another occasion. */
   choose(part: BrickShare): void {
     this.factors = this.factorsWith(part);
     for (const [process, ms] of this.shifts(part)) this.add(process, ms);
-    if (part.occasions === 1) this.twice += timeOf(part);
+    if (part.occasions === 1) this.twice += computeTime(part);
   }
 
   private get needsSpread(): boolean {
@@ -126,15 +120,15 @@ class Outlook {
 
   suffices(precision: Precision): boolean {
     if (this.needsSpread) return false;
-    const halfWidth = halfWidthOf(this.estimate.sequential);
+    const halfWidth = computeHalfWidth(this.estimate.sequential);
     if (halfWidth === undefined || this.now === 0) return true;
-    return (halfWidth * this.widthBy(this.factors)) / this.now <= aimOf(this.estimate, precision);
+    return (halfWidth * this.widthBy(this.factors)) / this.now <= computeAim(this.estimate, precision);
   }
 
   /** How much a further occasion of some bricks narrows the interval; before that, their share of the time. */
   gain(parts: readonly BrickShare[]): number {
     const once = this.needsSpread ? parts.filter(({ occasions }) => occasions === 1) : [];
-    const share = once.reduce((sum, part) => sum + timeOf(part), 0) / this.total;
+    const share = once.reduce((sum, part) => sum + computeTime(part), 0) / this.total;
     const [part] = parts;
     const after =
       parts.length === 1 && part !== undefined ? this.factorsWith(part) : this.factorsWithAll(new Set(parts));
@@ -143,18 +137,10 @@ class Outlook {
 
   private factorsWithAll(chosen: ReadonlySet<BrickShare>): Factors {
     const after = [...this.parts.values()].map((part): Part => {
-      return [timeOf(part), chosen.has(part) ? [...part.processes, NEXT] : part.processes];
+      return [computeTime(part), chosen.has(part) ? [...part.processes, NEXT] : part.processes];
     });
-    return factorsOf(after);
+    return computeFactors(after);
   }
-}
-
-/**
- * Whether the bricks of a model in this context are measured in composites of their own. There, some of the bricks
- * alone would find warmer caches than all of them together, since less time passes between two runs.
- */
-function isMeasuredApart(context: Need['context'], system: System): boolean {
-  return context !== undefined && !isColdFootprint(context.footprintBytes, system.cacheBytes);
 }
 
 /** Bricks that are measured on another occasion together, or not at all, and the models that have them. */
@@ -167,10 +153,8 @@ function costOfAll(parts: Iterable<BrickShare>): number {
   return [...parts].reduce((sum, part) => sum + costOf(part), 0);
 }
 
-/**
- * The candidates: each brick, or all bricks of a model that has composites of its own, if there is time for all of them.
- */
-function candidatesOf(
+/** Each brick, or all bricks of a model that has composites of its own, if there is time for all of them. */
+function listCandidates(
   outlooks: readonly (readonly [outlook: Outlook, isApart: boolean])[],
   allowance: number,
 ): readonly Candidate[] {
@@ -187,7 +171,7 @@ function candidatesOf(
 }
 
 /** The bricks whose further occasion narrows intervals most for its time, until all models are precise enough. */
-function chosenOf(
+function chooseCandidates(
   outlooks: readonly Outlook[],
   candidates: readonly Candidate[],
   allowance: number,
@@ -230,12 +214,7 @@ function chosenOf(
   }
 }
 
-/**
- * The bricks to measure on one more occasion each: those that narrow the intervals of the models that are not precise
- * enough yet most for their cost. Empty when all models are precise enough or the limits are reached.
- *
- * @param known of the system, beside these models' bricks
- */
+/** Empty when all models are precise enough or the limits are reached. @param known beside these models' bricks */
 export function tasksOfNextOccasion(
   models: readonly PreparedModel[],
   observations: Observations,
@@ -244,7 +223,7 @@ export function tasksOfNextOccasion(
   precision: Precision,
   known?: KnownOfSystem,
 ): readonly Task[] {
-  const recipes = models.map(({ recipe }) => ({ recipe, context: contextOf(recipe, system) }));
+  const recipes = models.map(({ recipe }) => ({ recipe, context: computeContext(recipe, system) }));
   const ofSystem = spreadsOfSystem(recipes, observations, known);
   const estimates = recipes.map((recipe, index) => {
     return compose(recipe, observations, spreadsFor(ofSystem, models[index]?.whole.signature));
@@ -252,9 +231,11 @@ export function tasksOfNextOccasion(
   const allowance = allowanceMs(estimates, precision);
   const outlooks = estimates.map((estimate) => new Outlook(estimate, ofSystem.bricks));
   const apart = outlooks.map((outlook, index) => {
-    return [outlook, isMeasuredApart(recipes[index]?.context, system)] as const;
+    const context = recipes[index]?.context;
+    // Some of the bricks alone would find warmer caches than all of them, since less time passes between two runs.
+    return [outlook, context !== undefined && !isColdFootprint(context.footprintBytes, system.cacheBytes)] as const;
   });
-  const chosen = new Set(chosenOf(outlooks, candidatesOf(apart, allowance), allowance, precision));
+  const chosen = new Set(chooseCandidates(outlooks, listCandidates(apart, allowance), allowance, precision));
   const tasks: Task[] = [];
   for (const [index, model] of models.entries()) {
     const bricks = bricksOfModel(model, system);
@@ -269,12 +250,11 @@ export function tasksOfNextOccasion(
   return tasks.toSorted((a, b) => a.request.occasion - b.request.occasion);
 }
 
-/** Why a model's bricks were not measured on more occasions; undefined where nothing is known. */
-export function limitOf(estimate: Estimate, precision: Precision): LimitedBy | undefined {
-  const halfWidth = halfWidthOf(estimate.sequential);
+export function findLimit(estimate: Estimate, precision: Precision): LimitedBy | undefined {
+  const halfWidth = computeHalfWidth(estimate.sequential);
   if (halfWidth === undefined || estimate.leastError === undefined) return undefined;
   if (halfWidth <= precision.targetError) return 'target_error';
-  if (halfWidth <= aimOf(estimate, precision)) return 'whole_model';
+  if (halfWidth <= computeAim(estimate, precision)) return 'whole_model';
   return estimate.parts.every(({ occasions, tried }) => occasions === 0 || tried >= MAX_OCCASIONS)
     ? 'occasions'
     : 'time';

@@ -6,10 +6,9 @@ import {
   type LoadedModel,
   type ResultStore,
 } from '../../../src/plugin-api.js';
-import { batchSizeOf, type PreparedModel } from '../bricks/prepare-model.js';
+import { findBatchSize, type PreparedModel } from '../bricks/prepare-model.js';
 import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from './tasks.js';
 
-/** The store of the documents, and the data that they name. */
 export interface DocumentsContext {
   readonly store: ResultStore;
   readonly agent: Pick<BenchmarkAgent, 'description'>;
@@ -32,7 +31,7 @@ export async function keepPlatformDocuments(
     for (const occasion of [FIRST_OCCASION, SECOND_OCCASION]) {
       const measurement = results.get({ benchmark, occasion, ...settings });
       if (measurement === undefined) continue;
-      const batchSize = batchSizeOf(model);
+      const batchSize = findBatchSize(model);
       const whole = { name, manifest, batchSize, dimensions: dimensionsText(each, batchSize), host, measurement };
       await keepWholeModel(store, whole, { traceUrlTemplate });
     }

@@ -10,7 +10,7 @@ import {
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import type { MeasurableBrick } from '../bricks/brick-copies.js';
-import { brickNeeds, callNeed, contextOf, handingOverNeed, type Need, runOptionsOfNeed } from '../bricks/needs.js';
+import { brickNeeds, callNeed, computeContext, handingOverNeed, type Need, runOptionsOfNeed } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import type { BrickRecipe } from '../bricks/recipe.js';
 import { expectedMsAlone, expectedMsTogether } from './expected-time.js';
@@ -21,15 +21,13 @@ export interface MeasureSettings {
   readonly limits: Limits;
 }
 
-/**
- * The first measurement, and the second one at another time in another process, which shows the machine's repeatability.
- */
+/** The second one is at another time in another process, which shows the machine's repeatability. */
 export const FIRST_OCCASION = 1;
 export const SECOND_OCCASION = 2;
 
 export const MAX_OCCASIONS = 5;
 
-function taskOf(
+function buildTask(
   label: string,
   need: Need,
   benchmark: Benchmark,
@@ -53,9 +51,7 @@ export interface BrickOfModel {
   readonly roughMs: number;
 }
 
-/**
- * The tasks of a brick on one occasion. The baseline is measured on the first occasion only, since it varies little.
- */
+/** The baseline is measured on the first occasion only, since it varies little. */
 export function brickTasks(
   label: string,
   { brick, recipe, context, ...ofModel }: BrickOfModel,
@@ -63,24 +59,24 @@ export function brickTasks(
   settings: MeasureSettings,
 ): readonly Task[] {
   const { benchmark, baseline } = brickNeeds(recipe, context, settings.protocol);
-  const own = taskOf(label, benchmark, brick.copies?.benchmark ?? brick, occasion, settings, ofModel);
+  const own = buildTask(label, benchmark, brick.copies?.benchmark ?? brick, occasion, settings, ofModel);
   if (baseline === undefined || brick.copies === undefined || occasion > FIRST_OCCASION) return [own];
-  return [taskOf('empty call', baseline, brick.copies.baseline, occasion, settings), own];
+  return [buildTask('empty call', baseline, brick.copies.baseline, occasion, settings), own];
 }
 
 export function callTask(label: string, call: Benchmark, settings: MeasureSettings): Task {
-  return taskOf(label, callNeed(call.signature, settings.protocol), call, FIRST_OCCASION, settings);
+  return buildTask(label, callNeed(call.signature, settings.protocol), call, FIRST_OCCASION, settings);
 }
 
 export function handingOverTask(label: string, call: Benchmark, settings: MeasureSettings): Task {
-  return taskOf(label, handingOverNeed(call.signature, settings.protocol), call, FIRST_OCCASION, settings);
+  return buildTask(label, handingOverNeed(call.signature, settings.protocol), call, FIRST_OCCASION, settings);
 }
 
 export function bricksOfModel(
   { recipe, bricks, roughMs }: Pick<PreparedModel, 'recipe' | 'bricks' | 'roughMs'>,
   system: System,
 ): readonly BrickOfModel[] {
-  const context = contextOf(recipe, system);
+  const context = computeContext(recipe, system);
   return bricks.flatMap((brick, index): readonly BrickOfModel[] => {
     const ofRecipe = recipe.bricks[index];
     if (ofRecipe === undefined) return [];

@@ -7,12 +7,6 @@ export function wantedOfNeed(
   { runOptions, limits }: { readonly runOptions: RunOptions; readonly limits: Limits },
 ): Wanted {
   const { signature, protocol, context } = need;
-  return {
-    signature,
-    protocol,
-    occasion,
-    limits,
-    runOptions: runOptionsOfNeed(need, runOptions),
-    ...(context === undefined ? {} : { context }),
-  };
+  const wanted = { signature, protocol, occasion, limits, runOptions: runOptionsOfNeed(need, runOptions) };
+  return context === undefined ? wanted : { ...wanted, context };
 }

@@ -1,6 +1,6 @@
 import { elementCount, ownValue, sumOf, type TracedTensor } from '../../../src/plugin-api.js';
 import type { LayerFacts } from '../work/layer-facts.js';
-import { multiplyAccumulatesOf, countWork } from '../work/layer-work.js';
+import { countMultiplyAccumulates, countWork } from '../work/layer-work.js';
 
 export interface KernelFeatures {
   /** Kernels with the same key are comparable: one operator, one algorithm, the same element types. */
@@ -14,8 +14,9 @@ export interface KernelFeatures {
 const MULTIPLY_ACCUMULATES_PER_MS = 9e7;
 const BYTES_PER_MS = 1.2e7;
 const MS_PER_KERNEL = 0.0005;
+const BYTES_PER_WEIGHT = 4;
 
-const CONVOLUTION = /Conv/;
+const CONVOLUTION = /conv/i;
 const PRODUCT = /MatMul|Gemm|Attention/;
 
 /** The runtime has other algorithms for convolutions with fewer channels than a vector register. */
@@ -43,7 +44,7 @@ function product(values: readonly number[]): number {
 }
 
 /**
- * The features of a kernel in a context; undefined where its shapes are not known.
+ * The features of a kernel in a context; undefined where neither its shapes nor its bytes are known.
  *
  * @param footprintBytes see Context; 0 where it is measured alone
  */
@@ -51,23 +52,35 @@ export function kernelFeatures(facts: LayerFacts, footprintBytes: number): Kerne
   const { operator, domain = '', attributes, inputs, outputs, activations = [] } = facts;
   const work = countWork(facts);
   const [output] = outputs ?? [];
-  if (inputs === undefined || output === undefined || work === undefined) return undefined;
-  const multiplyAccumulates = multiplyAccumulatesOf(facts);
+  const hasShapes = inputs !== undefined && output !== undefined;
+  if (work === undefined || (!hasShapes && facts.bytes === undefined)) return undefined;
+  const multiplyAccumulates = hasShapes ? countMultiplyAccumulates(facts) : work.operations / 2;
+  const roughMsOf = (bytes: number): number => {
+    return multiplyAccumulates / MULTIPLY_ACCUMULATES_PER_MS + bytes / BYTES_PER_MS + MS_PER_KERNEL;
+  };
+  const context = log(footprintBytes);
+  if (!hasShapes) {
+    const values = [log(multiplyAccumulates), log(work.bytes), context];
+    return { key: [domain, operator, 'without shapes'].join(' '), values, roughMs: roughMsOf(work.bytes) };
+  }
   const isActivation = new Set(activations);
   const weights = total(inputs.filter((_, index) => !isActivation.has(index)));
   const read = total(inputs.filter((_, index) => isActivation.has(index)));
-  const context = log(footprintBytes);
   const [first, second] = inputs;
   let variant = '';
+  let packed = 0;
   let values: readonly number[];
-  if (CONVOLUTION.test(operator) && second !== undefined) {
+  if (CONVOLUTION.test(operator) && first !== undefined && second !== undefined) {
     const [, channels = 1, ...area] = second.dims;
-    const isDepthwise = channels === 1 && (numbers(attributes, 'group')[0] ?? 1) > 1;
+    // Not every trace has attributes; then the shapes show the groups.
+    const groups = numbers(attributes, 'group')[0] ?? (area.length === 0 ? 1 : first.dims.at(-1 - area.length));
+    const isDepthwise = channels === 1 && (groups ?? 1) > 1;
     variant = isDepthwise ? 'depthwise' : product(area) === 1 ? 'pointwise' : 'area';
     values = [
       log(multiplyAccumulates),
-      ...[0, 1].map((axis) => log(output.dims[axis] ?? 1)),
-      log(product(output.dims.slice(2))),
+      log(output.dims[1] ?? 1),
+      // The batch is no feature of its own: where all kernels have the same, its effect would be extrapolated.
+      log(product(output.dims) / Math.max(1, output.dims[1] ?? 1)),
       log(channels),
       log(product(area)),
       log(product(numbers(attributes, 'strides'))),
@@ -81,12 +94,17 @@ export function kernelFeatures(facts: LayerFacts, footprintBytes: number): Kerne
     const columns = output.dims.at(-1) ?? 1;
     const rows = sizeOf(output) / Math.max(1, columns);
     const length = multiplyAccumulates / Math.max(1, sizeOf(output));
-    values = [log(multiplyAccumulates), log(rows), log(columns), log(length), log(weights), context];
+    // A profile leaves out weights that the runtime keeps in a layout of its own.
+    packed = inputs.slice(1).every(({ dims }) => dims.length < 2) ? length * columns : 0;
+    values = [log(multiplyAccumulates), log(rows), log(columns), log(length), log(weights + packed), context];
   } else {
     const window = log(product(numbers(attributes, 'kernel_shape')));
     values = [log(total(outputs ?? [])), log(read), log(weights), context, log(output.dims.at(-1) ?? 1), window];
   }
   const types = [...new Set([...inputs, ...(outputs ?? [])].map(({ elementType = '' }) => elementType))].sort();
-  const roughMs = multiplyAccumulates / MULTIPLY_ACCUMULATES_PER_MS + work.bytes / BYTES_PER_MS + MS_PER_KERNEL;
-  return { key: [domain, operator, variant, ...types].join(' '), values, roughMs };
+  return {
+    key: [domain, operator, variant, ...types].join(' '),
+    values,
+    roughMs: roughMsOf(work.bytes + BYTES_PER_WEIGHT * packed),
+  };
 }

@@ -37,6 +37,9 @@ export interface CommonError {
 
 const MIN_KERNELS = 3;
 
+/** Most kernels of an operator that are used; of more, an evenly spaced selection. */
+const MAX_KERNELS = 1024;
+
 const MAX_NEIGHBORS = 40;
 
 /** Most kernels of an operator that its errors are estimated by; of more, an evenly spaced selection. */
@@ -106,19 +109,25 @@ class Fit {
     return [1, ...this.used.map((column) => (values[column] ?? 0) - (this.centers[column] ?? 0))];
   }
 
+  /** A loop, because most of the time of a prediction is spent here. */
+  private distance({ values: one }: KernelFeatures, { values: other }: KernelFeatures): number {
+    let squares = 0;
+    for (const column of this.used) squares += ((one[column] ?? 0) - (other[column] ?? 0)) ** 2;
+    return Math.sqrt(squares);
+  }
+
   expect(kernel: KernelFeatures): Expected {
     const row = this.rowOf(kernel);
     const ofTrend = dot(row, this.decomposition.solve(Matrix.columnVector(row)).to1DArray());
-    const distance = (one: KernelFeatures, other: KernelFeatures): number => {
-      return Math.hypot(...this.used.map((column) => (one.values[column] ?? 0) - (other.values[column] ?? 0)));
-    };
     const near = this.points
-      .map((point, index) => ({ point, error: this.errors[index] ?? 0, away: distance(kernel, point) }))
+      .map((point, index) => ({ point, error: this.errors[index] ?? 0, away: this.distance(kernel, point) }))
       .sort((a, b) => a.away - b.away)
       .slice(0, MAX_NEIGHBORS);
     const alike = (away: number): number => VARIANCE * Math.exp(-away / DISTANCE);
     const covariances = near.map(({ point: one }, at) => {
-      return near.map(({ point: other }, index) => alike(distance(one, other)) + (at === index ? noiseOf(one) : 0));
+      return near.map(
+        ({ point: other }, index) => alike(this.distance(one, other)) + (at === index ? noiseOf(one) : 0),
+      );
     });
     const toKernel = near.map(({ away }) => alike(away));
     const weights = new CholeskyDecomposition(new Matrix(covariances)).solve(Matrix.columnVector(toKernel)).to1DArray();
@@ -196,7 +205,8 @@ export class KernelPredictor {
       const features = ms > 0 ? kernelFeatures(facts, footprintBytes) : undefined;
       return features === undefined ? [] : [{ ...features, ms, logMs: Math.log(ms), model }];
     });
-    this.points = groupedBy(points, ({ key }) => key);
+    const byKey = [...groupedBy(points, ({ key }) => key)];
+    this.points = new Map(byKey.map(([key, all]) => [key, evenlySpread(all, MAX_KERNELS)]));
   }
 
   private operatorOf(key: string): Operator | undefined {

@@ -5,7 +5,6 @@ import { formatMs, relative, UNKNOWN } from './words.js';
 
 export const FIGURES = ['latency', 'throughput'] as const;
 
-/** What the best cell of a matrix is: the lowest latency or the highest throughput, within a latency. */
 export interface BestAsked {
   readonly best: (typeof FIGURES)[number];
   readonly withinMs?: number | undefined;
@@ -20,18 +19,11 @@ interface Cell {
   readonly batch: number;
 }
 
-function cellOf({ model, report }: Row, reports: readonly Report[]): Cell | undefined {
+function readCell({ model, report }: Row, reports: readonly Report[]): Cell | undefined {
   const { estimate_ms: ms, estimate_low_ms: lowMs, estimate_high_ms: highMs, coverage } = model;
   if (ms === null || ms <= 0 || coverage < 1) return undefined;
-  const names = [describeConfiguration(report, reports), describeDimensions(model, report, reports)].filter(
-    (name) => name !== '',
-  );
+  const names = [describeConfiguration(report, reports), describeDimensions(model, report, reports)].filter(Boolean);
   return { name: names.join(', '), ms, lowMs: lowMs ?? ms, highMs: highMs ?? ms, batch: report.settings.batch };
-}
-
-/** Milliseconds for each input, or for a run: less is better. */
-function costOf({ best }: BestAsked): (ms: number, cell: Cell) => number {
-  return (ms, { batch }) => (best === 'throughput' ? ms / batch : ms);
 }
 
 function describe({ name, ms, highMs, batch }: Cell): string {
@@ -39,9 +31,8 @@ function describe({ name, ms, highMs, batch }: Cell): string {
   return `${name}: ${formatMs(ms)} ms ± ${interval}, ${formatMs((batch * 1000) / ms)} inputs/s`;
 }
 
-function bestLine(model: string, cells: readonly Cell[], asked: BestAsked): string {
-  const { best: figure, withinMs = Infinity } = asked;
-  const costIn = costOf(asked);
+function bestLine(model: string, cells: readonly Cell[], { best: figure, withinMs = Infinity }: BestAsked): string {
+  const costIn = (ms: number, { batch }: Cell): number => (figure === 'throughput' ? ms / batch : ms);
   const sorted = cells.toSorted((a, b) => costIn(a.ms, a) - costIn(b.ms, b));
   const [best, ...others] = sorted.filter(({ ms }) => ms <= withinMs);
   const limit = withinMs === Infinity ? '' : ` within ${withinMs} ms`;
@@ -62,7 +53,7 @@ export function bestLines(reports: readonly Report[], asked: BestAsked | undefin
   if (question === undefined) return [];
   const rows = makeRows(reports);
   return [...new Set(rows.map(({ model }) => model.name))].map((name) => {
-    const cells = rows.filter(({ model }) => model.name === name).flatMap((row) => cellOf(row, reports) ?? []);
+    const cells = rows.filter(({ model }) => model.name === name).flatMap((row) => readCell(row, reports) ?? []);
     return bestLine(name, cells, question);
   });
 }

@@ -11,7 +11,7 @@ const MIN_SHOWN = 0.005;
 type Check = NonNullable<ModelReport['check']>;
 type CheckedBrick = Check['bricks'][number];
 
-function differenceOf({ kernels_ms: kernels, bricks_ms: bricks }: CheckedBrick): number {
+function computeDifference({ kernels_ms: kernels, bricks_ms: bricks }: CheckedBrick): number {
   return (bricks ?? 0) - (kernels ?? 0);
 }
 
@@ -24,7 +24,7 @@ function brickLine(brick: CheckedBrick): string {
   const label = `${sequences} x ${operatorsLabel(operators)}${shapes.length === 0 ? '' : ` (${shapes.join(', ')})`}`;
   const times = `${formatMs(kernels)} ms in the graph, ${formatMs(bricks)} ms by bricks`;
   const named = kernel === '' ? '' : `; ${sequences === 1 ? '' : 'such as '}${kernel}`;
-  return oneLine(`  ${signed(differenceOf(brick))}  ${label}: ${times}${named}`);
+  return oneLine(`  ${signed(computeDifference(brick))}  ${label}: ${times}${named}`);
 }
 
 function errorLine(model: ModelReport, check: Check): string[] {
@@ -43,7 +43,7 @@ export function checkLines(model: ModelReport, name: string): readonly string[] 
   const { kernels_ms: kernels = 0, bricks_ms: bricks = 0 } = check;
   const least = (model.estimate_ms ?? 0) * MIN_SHOWN;
   const differing = check.bricks.filter(({ is_outside: isOutside }) => isOutside !== false);
-  const shown = differing.filter((brick) => Math.abs(differenceOf(brick)) >= least).slice(0, MAX_SHOWN);
+  const shown = differing.filter((brick) => Math.abs(computeDifference(brick)) >= least).slice(0, MAX_SHOWN);
   const outside = check.bricks.filter(({ is_outside: isOutside }) => isOutside === true).length;
   const difference = relative((bricks ?? 0) - (kernels ?? 0), kernels ?? 0);
   const sums = `kernels take ${formatMs(kernels)} ms in one run of the whole graph, ${formatMs(bricks)} ms by bricks (${difference})`;

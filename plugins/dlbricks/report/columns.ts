@@ -16,7 +16,12 @@ export function makeRows(reports: readonly Report[]): readonly Row[] {
 }
 
 /** What an estimate is that is not the time of the whole model, or that may be far off. */
-function cautionOf({ missing, coverage, predicted_percent: predicted, made_up_values: madeUp }: ModelReport): string {
+function describeCaution({
+  missing,
+  coverage,
+  predicted_percent: predicted,
+  made_up_values: madeUp,
+}: ModelReport): string {
   const lacks = missing.some(({ benchmark }) => benchmark === 'brick');
   const isPart = coverage < 1 && (predicted > 0 ? lacks : madeUp === null || lacks);
   if (isPart) return 'part: ';
@@ -27,7 +32,7 @@ function estimateCell(model: ModelReport): string {
   const { estimate_ms: ms, estimate_high_ms: high } = model;
   if (ms === null) return UNKNOWN;
   const interval = high === null ? UNKNOWN : relative(high - ms, ms);
-  return `${cautionOf(model)}${formatMs(ms)} ± ${interval}`;
+  return `${describeCaution(model)}${formatMs(ms)} ± ${interval}`;
 }
 
 function errorCell({ normalized_latency: normalized }: ModelReport): string {
@@ -59,11 +64,7 @@ function measuredHint({ model }: Row): string | undefined {
   return `the whole model: ${formatMs(model.end_to_end_ms)} ms; measured again after everything else: ${formatMs(model.end_to_end_repeat_ms)} ms`;
 }
 
-interface ConfigurationColumn extends Pick<Column<Row>, 'title' | 'align'> {
-  readonly of: (report: Report) => string;
-}
-
-const CONFIGURATION: readonly ConfigurationColumn[] = [
+const CONFIGURATION: readonly (Pick<Column<Row>, 'title' | 'align'> & { readonly of: (report: Report) => string })[] = [
   { title: 'evaluation', align: 'left', of: ({ evaluation }) => evaluation ?? UNKNOWN },
   { title: 'batch', align: 'right', of: ({ settings }) => String(settings.batch) },
   { title: 'threads', align: 'right', of: ({ system }) => String(system.threads) },
@@ -84,15 +85,11 @@ function configurationColumns(reports: readonly Report[], wide: boolean): readon
 /** Titles of all further columns except the estimate and its comparison, the least important first. */
 const FURTHER = ['inputs/s', 'extended from', 'parallelism', 'repeat', 'normalized', 'layers', 'unique bricks'];
 
-/**
- * Titles of the columns that a narrow terminal leaves out, the least important first: columns that are the same in all
- * rows, then others.
- */
+/** For narrow terminals, the least important first: columns that are the same in all rows, then others. */
 export function dispensableIn(reports: readonly Report[]): readonly string[] {
   return [...CONFIGURATION.filter(({ of }) => isAlike(reports, of)).map(({ title }) => title), ...FURTHER];
 }
 
-/** The columns of the tables. Some appear only where a model needs them, most only in wide tables. */
 export function columnsFor(reports: readonly Report[], { wide }: { readonly wide: boolean }): readonly Column<Row>[] {
   const models = reports.flatMap((report) => report.models);
   const isPartial = models.some(({ coverage }) => coverage < 1);

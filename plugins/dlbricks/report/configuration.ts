@@ -14,11 +14,7 @@ export function describeCut({ settings }: Report): string {
   return wordsOfCut(settings);
 }
 
-/**
- * How models are cut, and how many different parts they have, with the words that tables use.
- *
- * @param layers of the models, in words
- */
+/** @param layers of the models, in words */
 export function partsInWords(
   layers: string,
   { sequences, unique }: { readonly sequences: number; readonly unique: number },
@@ -35,7 +31,6 @@ export function partsInWords(
   return `${layers}${way}; ${unique} different ${unique === 1 ? 'one (brick)' : 'ones (bricks)'}`;
 }
 
-/** Stands for settings of the runtime that are all the default. */
 export const DEFAULT_SETTINGS = 'default settings';
 
 export function describeRuntime({ system }: Report): string {

@@ -9,20 +9,13 @@ export function kernelsText(kernels: readonly string[] | null | undefined): stri
   return names.length === 0 ? undefined : names.join(', ');
 }
 
-export function criticalPathOf({ longestPath, placed }: Estimate): ModelReport['critical_path'] {
+export function buildCriticalPath({ longestPath, placed }: Estimate): ModelReport['critical_path'] {
   return longestPath.flatMap((sequence) => {
     const at = placed[sequence];
     if (at === undefined) return [];
     const { kernels, operators, ms = null, isPredicted } = at;
-    return [
-      {
-        sequence,
-        kernels: kernels === undefined ? null : [...kernels],
-        operators: [...operators],
-        latency_ms: ms,
-        is_predicted: isPredicted,
-      },
-    ];
+    const names = kernels === undefined ? null : [...kernels];
+    return [{ sequence, kernels: names, operators: [...operators], latency_ms: ms, is_predicted: isPredicted }];
   });
 }
 

@@ -22,15 +22,12 @@ export interface ModelResult {
   readonly crossChecked?: readonly Margin[] | undefined;
   /** undefined where whole models were not asked for. */
   readonly endToEnd: EndToEnd | undefined;
-  /**
-   * Why its bricks were not measured on more occasions; undefined where this run did not decide it, or it is not known.
-   */
+  /** undefined where this run did not decide it, or it is not known. */
   readonly limitedBy?: LimitedBy | undefined;
   /** Kernels of the runtime's optimized graph; undefined at the layer cut. */
   readonly kernels?: number | undefined;
   /** Weights of the run whose values steer operators; undefined where these values are made up. */
   readonly runWith?: WeightsOfRun | undefined;
-  /** Comparison of the bricks with the kernels of one run of the whole graph; undefined where it was not asked for. */
   readonly check?: ModelCheck | undefined;
   /** Comparison with the kernels of the file's own weights, where that was made. */
   readonly kernelCheck?: KernelCheck | undefined;
@@ -71,7 +68,6 @@ export interface EstimateResult {
   readonly models: readonly ModelResult[];
   readonly bricks: readonly Measurement[];
   readonly unchanged?: readonly string[];
-  /** How far measurements of the system vary from occasion to occasion. */
   readonly spreads: SystemSpreads;
   readonly machines?: MachineSpread | undefined;
   readonly sequences: number;

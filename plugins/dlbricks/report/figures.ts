@@ -8,6 +8,6 @@ export function ratio(dividend: number | null, divisor: number | null): number |
   return dividend === null || divisor === null ? null : finite(dividend / divisor);
 }
 
-export function percentOf(share: number | undefined): number | null {
+export function toPercent(share: number | undefined): number | null {
   return share === undefined ? null : finite(share * 100);
 }

@@ -39,14 +39,11 @@ export function intervalScores(judged: readonly Judged[]): Scores {
   });
 }
 
-/** Calibration: the share of intervals that hold at each level, beside the share that should. */
 export function calibrationPlot(
   title: string,
   { intervals, cross_checked_intervals: crossed }: Report['summary'],
 ): string {
-  const valuesOf = (scores: Scores) => {
-    return LEVELS.map((level) => scores.find((one) => one.level === level)?.hit_percent);
-  };
+  const valuesOf = (scores: Scores) => LEVELS.map((level) => scores.find((one) => one.level === level)?.hit_percent);
   return linePlot({
     title,
     xTitle: 'level of the intervals (%)',

@@ -1,5 +1,4 @@
 import {
-  type Column,
   counted,
   differences,
   distinctByContent,
@@ -7,11 +6,13 @@ import {
   gigabytes,
   groupedBy,
   icicleChart,
+  left,
   type Page,
   type PageSection,
   type PartOfTime,
   partsByKind,
   rangeChart,
+  right,
   stackText,
   textTable,
   sumOf,
@@ -33,12 +34,11 @@ interface BrickRow extends Brick {
   readonly allMs: number;
 }
 
-function bricksOf(row: Row): readonly BrickRow[] {
+function listBrickRows(row: Row): readonly BrickRow[] {
   return row.model.bricks.map((brick) => ({ ...brick, row, allMs: (brick.latency_ms ?? 0) * brick.sequences }));
 }
 
-/** Names of models as the page has them: with what differs among the reports. */
-function namesOf(reports: readonly Report[]): (row: Row) => string {
+function chooseNames(reports: readonly Report[]): (row: Row) => string {
   const machineOf = ({ system }: Report): string => system.processor;
   const versionOf = ({ system }: Report): string => `${system.framework} ${system.framework_version}`;
   const differing = differences(reports, [machineOf, versionOf]);
@@ -50,23 +50,20 @@ function namesOf(reports: readonly Report[]): (row: Row) => string {
   return (row) => [nameIn(row), row.report.provenance?.created_at ?? ''].filter((text) => text !== '').join(', ');
 }
 
-function joined(texts: readonly string[], most: number): string {
-  const different = [...new Set(texts)];
-  const rest = different.length - most;
-  return rest > 0 ? `${different.slice(0, most).join(', ')} and ${rest} more` : different.join(', ');
-}
-
 const MAX_NAMED = 4;
 
-function titleOf(reports: readonly Report[]): string {
-  const names = reports.flatMap(({ models }) => models.map(({ name }) => name));
-  return `Latency of ${joined(names, MAX_NAMED)} on ${joined(
-    reports.map(({ system }) => stackText(system)),
-    MAX_NAMED,
-  )}`;
+function joined(texts: readonly string[]): string {
+  const different = [...new Set(texts)];
+  const rest = different.length - MAX_NAMED;
+  return rest > 0 ? `${different.slice(0, MAX_NAMED).join(', ')} and ${rest} more` : different.join(', ');
 }
 
-function verdictOf(rows: readonly Row[]): string {
+function formatTitle(reports: readonly Report[]): string {
+  const names = reports.flatMap(({ models }) => models.map(({ name }) => name));
+  return `Latency of ${joined(names)} on ${joined(reports.map(({ system }) => stackText(system)))}`;
+}
+
+function formatVerdict(rows: readonly Row[]): string {
   const errors = rows.flatMap(({ model: { name, normalized_latency: value } }) =>
     value === null ? [] : [{ name, percent: Math.abs(value - 1) * 100 }],
   );
@@ -115,23 +112,14 @@ function comparisonSection(
   return { title: isCompared ? 'Predicted and measured' : 'Predicted', chart, table };
 }
 
-function groupedTimes<Row extends { readonly allMs: number }>(
-  rows: readonly Row[],
-  toKey: (row: Row) => string,
-): readonly { readonly key: string; readonly rows: readonly Row[]; readonly ms: number }[] {
-  return [...groupedBy(rows, toKey)]
-    .map(([key, of]) => ({ key, rows: of, ms: sumOf(of.map(({ allMs }) => allMs)) }))
-    .sort((a, b) => b.ms - a.ms);
-}
-
 function firstOperator({ operators }: Brick): string {
   return operators[0] ?? UNKNOWN;
 }
 
 /** Model, repeated block or operator, brick. */
-function timesOf(row: Row, name: string): PartOfTime {
-  const rows = new Map(bricksOf(row).map((brick) => [brick.signature, brick]));
-  const partOf = (brick: BrickRow, sequences: number, kind: string) => {
+function listTimes(row: Row, name: string): PartOfTime {
+  const rows = new Map(listBrickRows(row).map((brick) => [brick.signature, brick]));
+  const buildPart = (brick: BrickRow, sequences: number, kind: string) => {
     const label = operatorsLabel(brick.operators);
     const much = `${sequences} x ${formatMs(brick.latency_ms)} ms`;
     const samples = `${counted(brick.occasions, 'occasion')}, ${counted(brick.runs, 'timed run')}`;
@@ -149,53 +137,50 @@ function timesOf(row: Row, name: string): PartOfTime {
   const inBlocks = groupedBy(repeated, ({ signature }) => signature);
   const others = [...rows.values()].flatMap((brick) => {
     const rest = brick.sequences - sumOf((inBlocks.get(brick.signature) ?? []).map(({ sequences }) => sequences));
-    return rest > 0 ? [partOf(brick, rest, firstOperator(brick))] : [];
+    return rest > 0 ? [buildPart(brick, rest, firstOperator(brick))] : [];
   });
   return partsByKind(name, [
-    ...repeated.map(({ brick, sequences, kind }) => partOf(brick, sequences, kind)),
+    ...repeated.map(({ brick, sequences, kind }) => buildPart(brick, sequences, kind)),
     ...others,
   ]);
 }
 
-function column<R>(title: string, cell: (row: R) => string, align: 'left' | 'right' = 'right'): Column<R> {
-  return { title, align, cell };
-}
-
 function timeSections(rows: readonly Row[], nameIn: (row: Row) => string): readonly PageSection[] {
-  const bricks = rows.flatMap(bricksOf);
+  const bricks = rows.flatMap(listBrickRows);
   if (bricks.length === 0) return [];
-  const totals = new Map(rows.map((row) => [row, sumOf(bricksOf(row).map(({ allMs }) => allMs))]));
+  const totals = new Map(rows.map((row) => [row, sumOf(listBrickRows(row).map(({ allMs }) => allMs))]));
   const all = sumOf(totals.values());
-  const byType = groupedTimes(bricks, firstOperator);
+  const byType = [...groupedBy(bricks, firstOperator)]
+    .map(([key, of]) => ({ key, of, ms: sumOf(of.map(({ allMs }) => allMs)) }))
+    .sort((a, b) => b.ms - a.ms);
+  type OfType = (typeof byType)[number];
   const typeColumns = [
-    column<(typeof byType)[number]>('operator', ({ key }) => key, 'left'),
-    column<(typeof byType)[number]>('bricks', ({ rows: of }) =>
-      String(new Set(of.map(({ signature }) => signature)).size),
-    ),
-    column<(typeof byType)[number]>('sequences', ({ rows: of }) => String(sumOf(of.map(({ sequences }) => sequences)))),
-    column<(typeof byType)[number]>('all (ms)', ({ ms }) => formatMs(ms)),
-    column<(typeof byType)[number]>('share', ({ ms }) => percent((100 * ms) / all)),
+    left<OfType>('operator', ({ key }) => key),
+    right<OfType>('bricks', ({ of }) => String(new Set(of.map(({ signature }) => signature)).size)),
+    right<OfType>('sequences', ({ of }) => String(sumOf(of.map(({ sequences }) => sequences)))),
+    right<OfType>('all (ms)', ({ ms }) => formatMs(ms)),
+    right<OfType>('share', ({ ms }) => percent((100 * ms) / all)),
   ];
   const brickColumns = [
-    column<BrickRow>('model', ({ row }) => nameIn(row), 'left'),
-    column<BrickRow>('brick', ({ operators }) => operatorsLabel(operators), 'left'),
+    left<BrickRow>('model', ({ row }) => nameIn(row)),
+    left<BrickRow>('brick', ({ operators }) => operatorsLabel(operators)),
     {
-      ...column<BrickRow>('signature', ({ signature }) => signature.slice(0, 8), 'left'),
+      ...left<BrickRow>('signature', ({ signature }) => signature.slice(0, 8)),
       link: ({ signature }: BrickRow) => `bricks/${signature}`,
     },
-    column<BrickRow>('sequences', ({ sequences }) => String(sequences)),
-    column<BrickRow>('one (ms)', ({ latency_ms: ms }) => (ms === null ? UNKNOWN : ms.toPrecision(4))),
-    column<BrickRow>('all (ms)', ({ allMs }) => formatMs(allMs)),
-    column<BrickRow>('share of model', ({ row, allMs }) => percent((100 * allMs) / (totals.get(row) ?? 0))),
-    column<BrickRow>('occasions', ({ occasions }) => String(occasions)),
-    column<BrickRow>('runs', ({ runs }) => String(runs)),
-    column<BrickRow>('measured', ({ measured }) => measured, 'left'),
+    right<BrickRow>('sequences', ({ sequences }) => String(sequences)),
+    right<BrickRow>('one (ms)', ({ latency_ms: ms }) => (ms === null ? UNKNOWN : ms.toPrecision(4))),
+    right<BrickRow>('all (ms)', ({ allMs }) => formatMs(allMs)),
+    right<BrickRow>('share of model', ({ row, allMs }) => percent((100 * allMs) / (totals.get(row) ?? 0))),
+    right<BrickRow>('occasions', ({ occasions }) => String(occasions)),
+    right<BrickRow>('runs', ({ runs }) => String(runs)),
+    left<BrickRow>('measured', ({ measured }) => measured),
   ];
   return [
     {
       title: 'Where the time goes',
       lead: 'Each model above its repeated blocks and its other operators, and these above their bricks. Widths are estimated times, on one scale for all models.',
-      chart: icicleChart(rows.map((row) => timesOf(row, nameIn(row)))),
+      chart: icicleChart(rows.map((row) => listTimes(row, nameIn(row)))),
       table: textTable(typeColumns, byType),
     },
     {
@@ -219,30 +204,23 @@ function pathSections(rows: readonly Row[], nameIn: (row: Row) => string): reado
   type OnPath = (typeof onPath)[number];
   if (onPath.length === 0) return [];
   const columns = [
-    column<OnPath>('model', ({ row }) => nameIn(row), 'left'),
-    column<OnPath>('kernel', ({ kernels }) => kernelsText(kernels) ?? UNKNOWN, 'left'),
-    column<OnPath>('operators', ({ operators }) => operatorsLabel(operators), 'left'),
-    column<OnPath>('time (ms)', ({ ms }) => formatMs(ms)),
-    column<OnPath>('share of the path', ({ row, ms }) => percent((100 * ms) / (row.model.parallel_ms ?? 0))),
+    left<OnPath>('model', ({ row }) => nameIn(row)),
+    left<OnPath>('kernel', ({ kernels }) => kernelsText(kernels) ?? UNKNOWN),
+    left<OnPath>('operators', ({ operators }) => operatorsLabel(operators)),
+    right<OnPath>('time (ms)', ({ ms }) => formatMs(ms)),
+    right<OnPath>('share of the path', ({ row, ms }) => percent((100 * ms) / (row.model.parallel_ms ?? 0))),
   ];
   const lead =
     'The heaviest path through the graph: the model takes no less, however many sequences run at the same time.';
   const table = textTable(columns, onPath);
-  return [{ title: 'Critical path', lead, chart: pathChart(branched, nameIn), table }];
-}
-
-function pathChart(rows: readonly Row[], nameIn: (row: Row) => string): PageSection['chart'] {
-  return icicleChart(
-    rows.map((row) =>
-      partsByKind(
-        nameIn(row),
-        row.model.critical_path.map(({ kernels, operators, latency_ms: ms }) => {
-          const kind = operatorsLabel(operators);
-          return { kind, name: kernelsText(kernels) ?? kind, ms: ms ?? 0 };
-        }),
-      ),
-    ),
-  );
+  const paths = branched.map((row) => {
+    const parts = row.model.critical_path.map(({ kernels, operators, latency_ms: ms }) => {
+      const kind = operatorsLabel(operators);
+      return { kind, name: kernelsText(kernels) ?? kind, ms: ms ?? 0 };
+    });
+    return partsByKind(nameIn(row), parts);
+  });
+  return [{ title: 'Critical path', lead, chart: icicleChart(paths), table }];
 }
 
 function missingSections(rows: readonly Row[], nameIn: (row: Row) => string): readonly PageSection[] {
@@ -250,15 +228,13 @@ function missingSections(rows: readonly Row[], nameIn: (row: Row) => string): re
   type Missing = (typeof missing)[number];
   if (missing.length === 0) return [];
   const columns = [
-    column<Missing>('model', ({ row }) => nameIn(row), 'left'),
-    column<Missing>(
-      'what',
-      ({ benchmark, operators }) => (benchmark === 'brick' ? operatorsLabel(operators) : 'whole model'),
-      'left',
+    left<Missing>('model', ({ row }) => nameIn(row)),
+    left<Missing>('what', ({ benchmark, operators }) =>
+      benchmark === 'brick' ? operatorsLabel(operators) : 'whole model',
     ),
-    column<Missing>('inputs', ({ shapes }) => shapes.join(', '), 'left'),
-    column<Missing>('sequences', ({ sequences }) => String(sequences)),
-    column<Missing>('reason', ({ reason }) => reason, 'left'),
+    left<Missing>('inputs', ({ shapes }) => shapes.join(', ')),
+    right<Missing>('sequences', ({ sequences }) => String(sequences)),
+    left<Missing>('reason', ({ reason }) => reason),
   ];
   return [{ title: 'Missing', lead: 'What has no measurement. It is in no sum.', table: textTable(columns, missing) }];
 }
@@ -268,13 +244,13 @@ function checkSections(rows: readonly Row[], nameIn: (row: Row) => string): read
   type Checked = (typeof checked)[number];
   if (checked.length === 0) return [];
   const columns = [
-    column<Checked>('model', ({ row }) => nameIn(row), 'left'),
-    column<Checked>('brick', ({ operators }) => operatorsLabel(operators), 'left'),
-    column<Checked>('kernel', ({ kernel }) => kernel, 'left'),
-    column<Checked>('sequences', ({ sequences }) => String(sequences)),
-    column<Checked>('whole graph (ms)', ({ kernels_ms: ms }) => formatMs(ms)),
-    column<Checked>('by brick (ms)', ({ bricks_ms: ms }) => formatMs(ms)),
-    column<Checked>('outside', ({ is_outside: is }) => (is === null ? UNKNOWN : is ? 'yes' : 'no'), 'left'),
+    left<Checked>('model', ({ row }) => nameIn(row)),
+    left<Checked>('brick', ({ operators }) => operatorsLabel(operators)),
+    left<Checked>('kernel', ({ kernel }) => kernel),
+    right<Checked>('sequences', ({ sequences }) => String(sequences)),
+    right<Checked>('whole graph (ms)', ({ kernels_ms: ms }) => formatMs(ms)),
+    right<Checked>('by brick (ms)', ({ bricks_ms: ms }) => formatMs(ms)),
+    left<Checked>('outside', ({ is_outside: is }) => (is === null ? UNKNOWN : is ? 'yes' : 'no')),
   ];
   const lead = 'Kernels in one run of the whole graph, and the same kernels by their bricks.';
   return [{ title: 'Check', lead, table: textTable(columns, checked) }];
@@ -291,7 +267,6 @@ function savings(reports: readonly Report[]): readonly PageSection[] {
   return distinctByContent(added).flatMap(savingsSections);
 }
 
-/** Whether the intervals hold what they claim, where several models were measured whole. */
 function calibrationSections(reports: readonly Report[]): readonly PageSection[] {
   const judged = reports.filter(({ summary }) => summary.intervals.some(({ models }) => models > 1));
   return judged.map(({ summary, evaluation }) => {
@@ -323,7 +298,7 @@ function conditionsSection(reports: readonly Report[]): PageSection {
   return {
     title: 'Conditions',
     table: textTable(
-      [column<Fact>('fact', ({ fact }) => fact, 'left'), column<Fact>('value', ({ value }) => value, 'left')],
+      [left<Fact>('fact', ({ fact }) => fact), left<Fact>('value', ({ value }) => value)],
       distinctByContent(facts),
     ),
   };
@@ -331,10 +306,10 @@ function conditionsSection(reports: readonly Report[]): PageSection {
 
 export function reportPage(reports: readonly Report[]): Page {
   const rows = makeRows(reports);
-  const nameIn = namesOf(reports);
+  const nameIn = chooseNames(reports);
   return {
-    title: titleOf(reports),
-    verdict: verdictOf(rows),
+    title: formatTitle(reports),
+    verdict: formatVerdict(rows),
     sections: [
       comparisonSection(reports, rows, nameIn),
       ...missingSections(rows, nameIn),

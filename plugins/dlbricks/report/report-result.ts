@@ -5,7 +5,6 @@ import { describeRuntime } from './configuration.js';
 import type { ModelReport, Report, reportsSchema } from './report-schema.js';
 import { leadingLines, summaryLines } from './summary-lines.js';
 
-/** A model's row for spreadsheets, with the number of its missing benchmarks and the conditions of measuring. */
 const KEYS = [
   'name',
   'layers',
@@ -20,10 +19,7 @@ const KEYS = [
   'normalized_latency',
 ] as const satisfies readonly (keyof ModelReport)[];
 
-/**
- * Reports as they are exported. The document is the report, whose JSON Schema is docs/report.schema.json; of several it is
- * `{ "reports": [...] }`, one for each evaluation, size of the batch and number of threads (schemas/reports.schema.json).
- */
+/** By docs/report.schema.json, or schemas/reports.schema.json for several. */
 export function reportResult(reports: readonly Report[], best?: BestAsked): TableResult {
   const [first] = reports;
   const rows = makeRows(reports);

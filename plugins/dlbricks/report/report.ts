@@ -6,11 +6,12 @@ import {
   toSystemDocument,
   TRIM,
   trimmedMean,
+  withSnakeKeys,
 } from '../../../src/plugin-api.js';
 import type { EstimateResult, ModelResult } from './evaluation-result.js';
 import { kernelWarning } from '../bricks/own-graph.js';
 import type { Cut } from '../cut/cut.js';
-import { criticalPathOf } from './critical-path.js';
+import { buildCriticalPath } from './critical-path.js';
 import { madeUpWarning } from './made-up-warning.js';
 import { noiseWarnings } from './noise.js';
 import { failureText } from '../estimate/failure-text.js';
@@ -19,7 +20,7 @@ import type { Interval } from '../estimate/statistics.js';
 import { CONFIDENCE } from '../estimate/statistics.js';
 import { spreadOfBrick } from '../estimate/variance-components.js';
 import type { ModelReport, Report } from './report-schema.js';
-import { finite, percentOf, ratio } from './figures.js';
+import { finite, toPercent, ratio } from './figures.js';
 import { settingsWarnings, withoutUnknownIntervals } from './settings-warnings.js';
 import { summarize } from './summary.js';
 import { formatMs, percent } from './words.js';
@@ -29,7 +30,6 @@ export interface ReportSettings {
   readonly origin?: Origin | undefined;
   readonly cut: Cut;
   readonly granularity: number;
-  /** See the settings of the report's schema; default: false. */
   readonly keepDynamic?: boolean | undefined;
   readonly batch: number;
   readonly protocol: Protocol;
@@ -47,11 +47,11 @@ const IN_REPORT = {
   stack: 'system',
 };
 
-function latencyOf(measurement: Measurement | undefined): number | null {
+function computeLatency(measurement: Measurement | undefined): number | null {
   return measurement?.outcome.kind === 'samples' ? trimmedMean(measurement.outcome.runMs) : null;
 }
 
-function bricksOf({ parts }: ModelResult['estimate']): ModelReport['bricks'] {
+function listBricks({ parts }: ModelResult['estimate']): ModelReport['bricks'] {
   return parts.map(({ signature, operators, count, onPath, measured, ms: latencyMs, prediction, occasions, runs }) => ({
     signature,
     operators: [...operators],
@@ -75,16 +75,12 @@ function isWithin(value: number | null, interval: Interval | undefined): boolean
   return interval.lowMs <= value && value <= interval.highMs;
 }
 
-function differencesOf({ kernelCheck }: ModelResult): ModelReport['kernel_differences'] {
+function listKernelDifferences({ kernelCheck }: ModelResult): ModelReport['kernel_differences'] {
   if (kernelCheck?.kind !== 'compared') return null;
-  return kernelCheck.differences.map(({ operator, ofFile, madeUp }) => ({
-    operator,
-    of_file: ofFile,
-    made_up: madeUp,
-  }));
+  return withSnakeKeys(kernelCheck.differences);
 }
 
-function extensionOf({ extension }: ModelResult): Pick<ModelReport, 'extended' | 'not_extended'> {
+function describeExtension({ extension }: ModelResult): Pick<ModelReport, 'extended' | 'not_extended'> {
   switch (extension?.kind) {
     case undefined:
       return { extended: null, not_extended: null };
@@ -99,7 +95,7 @@ function extensionOf({ extension }: ModelResult): Pick<ModelReport, 'extended' |
   }
 }
 
-function checkOf({ check }: ModelResult): ModelReport['check'] {
+function describeCheck({ check }: ModelResult): ModelReport['check'] {
   if (check === undefined) return null;
   if (check.kind === 'failed') {
     return { graph_ms: null, kernels_ms: null, bricks_ms: null, bricks: [], seconds: null, failure: check.reason };
@@ -124,12 +120,6 @@ function checkOf({ check }: ModelResult): ModelReport['check'] {
   };
 }
 
-function madeUpValuesOf({ estimate: { madeUpValues } }: ModelResult): ModelReport['made_up_values'] {
-  if (madeUpValues === undefined) return null;
-  const { operators, kernels } = madeUpValues;
-  return { operators: operators.map((one) => ({ ...one })), kernels };
-}
-
 function modelReport(
   result: ModelResult,
   { cut, batch }: Pick<ReportSettings, 'cut' | 'batch'>,
@@ -137,25 +127,26 @@ function modelReport(
 ): ModelReport {
   const { estimate, endToEnd, limitedBy, kernels, inputs } = result;
   const end = (interval: Interval | undefined, bound: keyof Interval): number | null => finite(interval?.[bound]);
-  const endToEndMs = latencyOf(endToEnd?.first);
+  const { madeUpValues: madeUp } = estimate;
+  const endToEndMs = computeLatency(endToEnd?.first);
   const estimateMs = end(estimate.sequential, 'ms');
   return {
     name: estimate.name,
     cut,
     layers: estimate.layers,
     kernels: kernels ?? null,
-    kernel_differences: differencesOf(result),
-    check: checkOf(result),
+    kernel_differences: listKernelDifferences(result),
+    check: describeCheck(result),
     assumed_inputs: (inputs?.assumed ?? []).map(({ name, values }) => ({ name, values })),
     dimensions: (inputs?.sizes ?? []).map(({ name, size }) => ({ name, size })),
     throughput_per_second: estimateMs === null ? null : ratio(batch * 1000, estimateMs),
     tokens_per_second:
       inputs?.tokens === undefined || estimateMs === null ? null : ratio(inputs.tokens * 1000, estimateMs),
-    ...extensionOf(result),
-    made_up_values: madeUpValuesOf(result),
+    ...describeExtension(result),
+    made_up_values: madeUp ? { operators: [...madeUp.operators], kernels: madeUp.kernels } : null,
     values_of_run: result.runWith ?? null,
     unique_bricks: estimate.uniqueBricks,
-    predicted_percent: percentOf(ratio(estimate.predictedMs, estimateMs) ?? undefined) ?? 0,
+    predicted_percent: toPercent(ratio(estimate.predictedMs, estimateMs) ?? undefined) ?? 0,
     coverage: estimate.coverage,
     estimate_ms: estimateMs,
     estimate_low_ms: end(estimate.sequential, 'lowMs'),
@@ -163,22 +154,19 @@ function modelReport(
     parallel_ms: end(estimate.parallel, 'ms'),
     parallelism: ratio(estimateMs, end(estimate.parallel, 'ms')),
     longest_path: [...estimate.longestPath],
-    critical_path: criticalPathOf(estimate),
+    critical_path: buildCriticalPath(estimate),
     end_to_end_ms: endToEndMs,
     graph_signature: result.graph ?? null,
     preparing_seconds: inSeconds(preparingMs),
     end_to_end_seconds: inSeconds(endToEnd?.first?.costMs),
-    end_to_end_repeat_ms: latencyOf(endToEnd?.repeat),
+    end_to_end_repeat_ms: computeLatency(endToEnd?.repeat),
     normalized_latency: estimate.isWhole ? ratio(estimateMs, endToEndMs) : null,
     interval_hit: estimate.isWhole ? isWithin(endToEndMs, estimate.sequential) : null,
-    measuring_error_percent: percentOf(estimate.measuringError),
-    least_error_percent: percentOf(estimate.leastError),
+    measuring_error_percent: toPercent(estimate.measuringError),
+    least_error_percent: toPercent(estimate.leastError),
     limited_by: limitedBy ?? null,
-    bricks: bricksOf(estimate),
-    repeated_blocks: estimate.blocks.map(({ count, bricks }) => ({
-      count,
-      bricks: bricks.map((brick) => ({ ...brick })),
-    })),
+    bricks: listBricks(estimate),
+    repeated_blocks: estimate.blocks.map(({ count, bricks }) => ({ count, bricks: [...bricks] })),
     missing: [
       ...estimate.missing.map(({ signature, operators, shapes, count, reason }) => {
         const brick = { benchmark: 'brick' as const, signature, operators: [...operators], shapes: [...shapes] };
@@ -203,23 +191,13 @@ function missingEndToEnd(endToEnd: ModelResult['endToEnd']): ModelReport['missin
 }
 
 /** The measurements of each whole model, one or two. A model that is listed twice was measured once. */
-function wholesOf({ models }: EstimateResult): readonly Measurement[] {
+function listWholeMeasurements({ models }: EstimateResult): readonly Measurement[] {
   const wholes = [...new Map(models.map(({ endToEnd }) => [endToEnd?.signature, endToEnd])).values()];
   return wholes.flatMap((endToEnd) => [endToEnd?.first, endToEnd?.repeat].filter((taken) => taken !== undefined));
 }
 
-function otherGraphs({ models }: EstimateResult): Report['warnings'] {
-  return models.flatMap(({ estimate, kernelCheck }) => {
-    const message = kernelWarning(estimate.name, kernelCheck);
-    return message === undefined ? [] : [{ cause: 'kernels' as const, message }];
-  });
-}
-
-function madeUpValues({ models }: EstimateResult): Report['warnings'] {
-  return models.flatMap((model) => {
-    const message = madeUpWarning(model.estimate, model.runWith);
-    return message === undefined ? [] : [{ cause: 'values' as const, message }];
-  });
+function warnIf(cause: Report['warnings'][number]['cause'], message: string | undefined): Report['warnings'] {
+  return message === undefined ? [] : [{ cause, message }];
 }
 
 /** Warnings for models with loops at the layer cut, where a loop runs without what the runtime does in the whole model. */
@@ -236,7 +214,6 @@ function loopsAlone({ models }: EstimateResult, cut: ReportSettings['cut']): Rep
 /** Twice its standard error: from this share of an estimate on, the cost of the profile is warned of. */
 const NOTEWORTHY_PROFILE_ERROR = 0.1;
 
-/** Warnings for models of kernels so short that the cost of the profile decides what is left of them. */
 function shortKernels({ models }: EstimateResult): Report['warnings'] {
   return models.flatMap(({ estimate: { name, sequential, profileMs = 0 } }) => {
     const share = (2 * PROFILE_ERROR * profileMs) / Math.max(sequential?.ms ?? Infinity, Number.MIN_VALUE);
@@ -261,7 +238,7 @@ export function buildReport(
     return modelReport(model, { cut, batch }, result.costs?.preparingOfModelsMs[index]);
   });
   const noise = noiseWarnings({
-    measurements: [...result.bricks, ...wholesOf(result)],
+    measurements: [...result.bricks, ...listWholeMeasurements(result)],
     spread: result.spreads.bricks && spreadOfBrick(result.spreads.bricks),
     threads: system.runOptions.threads,
     cores: system.cores,
@@ -276,11 +253,8 @@ export function buildReport(
       granularity,
       keep_dynamic: keepDynamic,
       batch,
-      warmup_runs: protocol.warmupRuns,
-      runs: protocol.runs,
-      min_runs: protocol.minRuns,
-      time_budget_ms: protocol.timeBudgetMs,
-      target_error_percent: percentOf(targetError),
+      ...withSnakeKeys(protocol),
+      target_error_percent: toPercent(targetError),
       statistic: `trimmed mean (${TRIM})`,
       confidence: CONFIDENCE,
     },
@@ -288,12 +262,14 @@ export function buildReport(
     generations: [],
     summary: summarize(result, models),
     warnings: [
-      ...madeUpValues(result),
+      ...result.models.flatMap((model) => warnIf('values', madeUpWarning(model.estimate, model.runWith))),
       ...loopsAlone(result, cut),
       ...shortKernels(result),
-      ...otherGraphs(result),
+      ...result.models.flatMap(({ estimate, kernelCheck }) =>
+        warnIf('kernels', kernelWarning(estimate.name, kernelCheck)),
+      ),
       ...settingsWarnings(result),
       ...noise,
-    ].map((warning) => ({ ...warning })),
+    ],
   };
 }

@@ -11,7 +11,6 @@ export function newAmong(lists: readonly (readonly string[])[]): readonly number
   });
 }
 
-/** What a model adds to those before it. */
 interface Added {
   readonly name: string;
   readonly sequences: number;
@@ -29,9 +28,7 @@ export function savingsSections(models: readonly Added[]): readonly PageSection[
   });
   type Row = (typeof rows)[number];
   const saved = ({ all, bricks: needed }: Row): string => percent(all === 0 ? null : 100 * (1 - needed / all), 0);
-  const number = (title: string, cell: (row: Row) => number): Column<Row> => {
-    return { title, align: 'right', cell: (row) => String(cell(row)) };
-  };
+  const number = (title: string, cell: (row: Row) => number) => right<Row>(title, (row) => String(cell(row)));
   const columns: Column<Row>[] = [
     left('with', ({ name }) => name),
     number('sequences', (row) => row.sequences),

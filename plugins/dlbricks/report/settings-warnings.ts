@@ -18,7 +18,6 @@ export function withoutUnknownIntervals(result: EstimateResult): EstimateResult 
   return { ...result, models };
 }
 
-/** Warnings of settings that change nothing, and of those that estimates leave out. */
 export function settingsWarnings(result: EstimateResult): Report['warnings'] {
   const { unchanged = [], system } = result;
   const { optimizationLevel, session = [] } = optimizingRun(system.runOptions);

@@ -19,13 +19,7 @@ export function readResult(document: unknown): readonly Report[] | undefined {
   return one === undefined ? reportsSchema.safeParse(document).data?.reports : [one];
 }
 
-/** The same for result documents; undefined where one is of another version. */
 export function showReportsTogether(documents: readonly unknown[], options: ShowOptions): ShownResult | undefined {
-  const reports: Report[] = [];
-  for (const document of documents) {
-    const several = readResult(document);
-    if (several === undefined) return undefined;
-    reports.push(...several);
-  }
-  return shownTable(reports, options);
+  const reports = documents.map(readResult);
+  return reports.every((several) => several !== undefined) ? shownTable(reports.flat(), options) : undefined;
 }

@@ -14,7 +14,6 @@ const LIMITS = {
   time: 'time limit reached. Raise --repeat-limit.',
 } as const;
 
-/** The confidence level of the intervals, and the models whose measured latency is outside. */
 function intervalLines({ models, settings }: Report): string[] {
   const known = models.filter(({ interval_hit: hit }) => hit !== null);
   if (known.length === 0) return [];
@@ -42,7 +41,6 @@ function wideIntervalLines({ models }: Report): string[] {
   ];
 }
 
-/** Models whose bricks are not precise enough, and the limit that ended repeating them. */
 function limitLines({ models, settings: { target_error_percent: target } }: Report): string[] {
   return Object.entries(LIMITS).flatMap(([limit, why]) => {
     const limited = models.filter(({ limited_by: by }) => by === limit);
@@ -64,7 +62,6 @@ function predictedLines({ models }: Report): string[] {
   ];
 }
 
-/** Models whose kernels may differ from those with open dimensions, because their dimensions have sizes. */
 function dimensionLines({ models, settings }: Report): string[] {
   const bound = models.filter(({ dimensions }) => dimensions.length > 0);
   if (bound.length === 0 || settings.cut === 'layer' || settings.keep_dynamic) return [];
@@ -181,8 +178,8 @@ function accuracyLines({ models, summary }: Report, { wide }: { readonly wide: b
   const errors = `mean error ${percent(summary.mape_percent)}, worst ${percent(summary.worst_percent)}`;
   const lines = [
     `${errors}; this machine repeats whole models within ${percent(summary.repeatability_percent)} on average`,
+    ...intervalScoreLines(summary),
   ];
-  lines.push(...intervalScoreLines(summary));
   if (!wide) return lines;
   return [
     ...lines,
@@ -214,21 +211,17 @@ function systemLine({ system }: Report, configuration: string): string {
   return `${system.processor}, ${configuration}, ${system.framework} ${system.framework_version}`;
 }
 
-function bricksOf({ summary, settings }: Report): string {
+function describeBricks({ summary, settings }: Report): string {
   const layers = `${counted(summary.layers, 'layer')} in ${counted(summary.models, 'model')}`;
   return partsInWords(layers, summary, [settings]);
 }
 
 function linesOfOne(report: Report, options: { readonly wide: boolean }): readonly string[] {
   const { system, settings, summary } = report;
+  const parts = [usedCores(system.threads, system.cores), `batch ${settings.batch}`, describeRuntime(report)];
   return [
-    systemLine(
-      report,
-      [usedCores(system.threads, system.cores), `batch ${settings.batch}`, describeRuntime(report)]
-        .filter(Boolean)
-        .join(', '),
-    ),
-    bricksOf(report),
+    systemLine(report, parts.filter(Boolean).join(', ')),
+    describeBricks(report),
     ...accuracyLines(report, options),
     ...intervalLines(report),
     ...(options.wide ? spreadLines(report) : []),
@@ -243,21 +236,18 @@ function linesOfOne(report: Report, options: { readonly wide: boolean }): readon
   ];
 }
 
-/** The lines that reports of several configurations have in common, then the lines of each. */
 function linesOfSeveral(reports: readonly Report[], options: { readonly wide: boolean }): readonly string[] {
   const [first] = reports;
   if (first === undefined) return [];
+  const cut = isAlike(reports, describeCut) ? `, ${describeCut(first)}` : '';
   return [
-    [
-      systemLine(first, counted(first.system.cores, 'core')),
-      ...(isAlike(reports, describeCut) ? [describeCut(first)] : []),
-    ].join(', '),
+    `${systemLine(first, counted(first.system.cores, 'core'))}${cut}`,
     ...new Set(reports.flatMap((report) => [...dimensionLines(report), ...extensionLines(report)])),
     ...reports.flatMap((report) => {
       const configuration = describeConfiguration(report, reports);
       const lines = [...accuracyLines(report, options), ...(options.wide ? limitLines(report) : [])];
       return [
-        `${configuration}: ${[bricksOf(report), ...lines].join('; ')}`,
+        `${configuration}: ${[describeBricks(report), ...lines].join('; ')}`,
         ...warningLines(report).map((line) => line.replace('warning:', `warning: ${configuration}:`)),
       ];
     }),

@@ -1,40 +1,32 @@
+import { sumOf } from '../../../src/plugin-api.js';
 import { spreadOfWholes } from '../estimate/spreads-of-system.js';
-import { meanOf } from '../estimate/statistics.js';
-import { commonOf, spreadOfBrick } from '../estimate/variance-components.js';
+import { meanIfAny } from '../estimate/statistics.js';
+import { computeCommonSpread, spreadOfBrick } from '../estimate/variance-components.js';
 import type { Margin } from '../estimate/interval.js';
 import { intervalScores, type Judged } from './interval-scores.js';
 import { computeAccuracy } from './accuracy.js';
 import type { Costs, EstimateResult, ModelResult, MeasuringCost } from './evaluation-result.js';
 import type { ModelReport, Report } from './report-schema.js';
-import { finite, percentOf, ratio } from './figures.js';
+import { finite, toPercent, ratio } from './figures.js';
 
-function allMs({ nowMs, beforeMs }: MeasuringCost): number {
-  return nowMs + beforeMs;
+function inSeconds({ nowMs, beforeMs }: MeasuringCost): number {
+  return (nowMs + beforeMs) / 1000;
 }
 
-function costsOf(costs: Costs | undefined): Report['summary']['costs'] {
+function sumCosts(costs: Costs | undefined): Report['summary']['costs'] {
   if (costs === undefined) return null;
-  const {
-    readingMs,
-    preparingMs,
-    bricksFirst,
-    bricksAgain,
-    modelsFirst,
-    modelsAgain,
-    delayMs = 0,
-    checkMs = 0,
-  } = costs;
+  const { bricksFirst, bricksAgain, modelsFirst, modelsAgain, delayMs = 0, checkMs = 0 } = costs;
   const phases = [bricksFirst, bricksAgain, modelsFirst, modelsAgain];
   return {
-    reading_seconds: readingMs / 1000,
-    preparing_seconds: preparingMs / 1000,
-    bricks_first_seconds: allMs(bricksFirst) / 1000,
-    bricks_again_seconds: allMs(bricksAgain) / 1000,
-    models_first_seconds: allMs(modelsFirst) / 1000,
-    models_again_seconds: allMs(modelsAgain) / 1000,
+    reading_seconds: costs.readingMs / 1000,
+    preparing_seconds: costs.preparingMs / 1000,
+    bricks_first_seconds: inSeconds(bricksFirst),
+    bricks_again_seconds: inSeconds(bricksAgain),
+    models_first_seconds: inSeconds(modelsFirst),
+    models_again_seconds: inSeconds(modelsAgain),
     delay_seconds: delayMs / 1000,
     check_seconds: checkMs / 1000,
-    known_seconds: phases.reduce((sum, { beforeMs }) => sum + beforeMs, 0) / 1000,
+    known_seconds: sumOf(phases.map(({ beforeMs }) => beforeMs)) / 1000,
   };
 }
 
@@ -45,13 +37,12 @@ function oneRunOfEach({ models }: EstimateResult, reports: readonly ModelReport[
   const bricks = new Map(
     models.flatMap(({ estimate }) => estimate.parts).map(({ benchmark, ms }) => [benchmark, ms ?? 0]),
   );
-  const sum = (values: Iterable<number>): number => [...values].reduce((total, value) => total + value, 0);
-  return { models: sum(wholes.values()), bricks: sum(bricks.values()) };
+  return { models: sumOf(wholes.values()), bricks: sumOf(bricks.values()) };
 }
 
 /** The savings by bricks, counted in three ways; see docs/measuring.md. */
-function ratiosOf(result: EstimateResult, models: readonly ModelReport[]): Report['summary']['ratios'] {
-  const costs = costsOf(result.costs);
+function computeRatios(result: EstimateResult, models: readonly ModelReport[]): Report['summary']['ratios'] {
+  const costs = sumCosts(result.costs);
   const isComplete = models.every(({ coverage, end_to_end_ms: first }) => coverage === 1 && first !== null);
   if (costs === null || !isComplete || models.length === 0) return { paper: null, measured: null, as_run: null };
   const runs = oneRunOfEach(result, models);
@@ -66,7 +57,6 @@ function ratiosOf(result: EstimateResult, models: readonly ModelReport[]): Repor
   };
 }
 
-/** The figures of all models of an evaluation together: accuracy, cost, and the machine's repeatability. */
 export function summarize(result: EstimateResult, models: readonly ModelReport[]): Report['summary'] {
   const normalized = models.flatMap(({ normalized_latency: value }) => (value === null ? [] : [value]));
   const repeatability = models.flatMap(({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }) => {
@@ -90,17 +80,17 @@ export function summarize(result: EstimateResult, models: readonly ModelReport[]
     bricks_ms: finite(oneRunOfEach(result, models).bricks),
     unique_fraction: ratio(result.uniqueBricks, result.sequences),
     ...computeAccuracy(normalized),
-    interval_hit_percent: percentOf(meanOf(hits)),
+    interval_hit_percent: toPercent(meanIfAny(hits)),
     intervals: intervalScores(judged(({ estimate }) => estimate.margins)),
     cross_checked_intervals: intervalScores(judged(({ crossChecked = [] }) => crossChecked)),
-    spread_percent: percentOf(bricks && spreadOfBrick(bricks)),
-    common_spread_percent: percentOf(bricks && commonOf(bricks)),
-    whole_spread_percent: percentOf(spreadOfWholes(wholes)?.relative),
+    spread_percent: toPercent(bricks && spreadOfBrick(bricks)),
+    common_spread_percent: toPercent(bricks && computeCommonSpread(bricks)),
+    whole_spread_percent: toPercent(spreadOfWholes(wholes)?.relative),
     no_interval_reason: models.some(({ cut }) => cut === 'kernel') ? (reason ?? null) : null,
     machines: result.machines?.machines ?? null,
-    machine_spread_percent: percentOf(result.machines?.relative),
-    costs: costsOf(result.costs),
-    ratios: ratiosOf(result, models),
-    repeatability_percent: meanOf(repeatability) ?? null,
+    machine_spread_percent: toPercent(result.machines?.relative),
+    costs: sumCosts(result.costs),
+    ratios: computeRatios(result, models),
+    repeatability_percent: meanIfAny(repeatability) ?? null,
   };
 }

@@ -37,7 +37,6 @@ function missingLines(row: Row, reports: readonly Report[]): string[] {
   return rest > 0 ? [...shown, `  ${oneLine(name)}: and ${rest} more; --export-json lists all`] : shown;
 }
 
-/** The reports of a command for a terminal: warnings, the table, missing bricks, checks, and the summary. */
 export function toTable(
   reports: readonly Report[],
   { color, width = Infinity, wide = false, best }: TableOptions,

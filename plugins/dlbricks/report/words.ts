@@ -6,7 +6,6 @@ export function formatMs(value: number | null): string {
   return value >= 100 ? value.toFixed(1) : value >= 10 ? value.toFixed(2) : value.toFixed(3);
 }
 
-/** A figure that is in percent already. */
 export function percent(value: number | null, digits = 1): string {
   return value === null ? UNKNOWN : `${value.toFixed(digits)} %`;
 }

@@ -18,6 +18,7 @@ import {
   right,
 } from '../../../src/plugin-api.js';
 import { type Cut, CUTS } from '../cut/cut.js';
+import { toPercent } from '../report/figures.js';
 import { percent, UNKNOWN } from '../report/words.js';
 import { savingsSections } from '../report/savings.js';
 import type { ModelSharing, Sharing } from './sharing.js';
@@ -39,7 +40,6 @@ const rowSchema = z.strictObject({
   measured_time_percent: percentage.describe("Their share of the model's time, to an order of magnitude"),
 });
 
-/** The matrix of jaccardAmong. */
 export const jaccardSchema = z
   .array(z.array(z.number()))
   .describe('Different bricks that two models share over all different bricks of both, in the order of the models');
@@ -62,11 +62,7 @@ export interface SharingSettings {
 
 type Row = z.infer<typeof rowSchema>;
 
-function percentOf(share: number | undefined): number | null {
-  return share === undefined ? null : share * 100;
-}
-
-function rowOf(model: ModelSharing): Row {
+function buildRow(model: ModelSharing): Row {
   return {
     name: model.name,
     layers: model.layers,
@@ -74,8 +70,8 @@ function rowOf(model: ModelSharing): Row {
     unique_bricks: model.unique,
     new_bricks: model.newBricks,
     own_repeats_percent: model.ownRepeats * 100,
-    covered_by_others_percent: percentOf(model.coveredByOthers),
-    covered_by_others_time_percent: percentOf(model.timeCoveredByOthers),
+    covered_by_others_percent: toPercent(model.coveredByOthers),
+    covered_by_others_time_percent: toPercent(model.timeCoveredByOthers),
     measured_percent: model.measured * 100,
     measured_time_percent: model.timeMeasured * 100,
   };
@@ -93,10 +89,9 @@ const COLUMNS: readonly Column<Row>[] = [
   right('measured (time)', (row) => `≈ ${percent(row.measured_time_percent, 0)}`),
 ];
 
-/** Titles of the columns that a narrow terminal leaves out, the least important first. */
 const DISPENSABLE = ['layers', 'own repeats', 'measured', 'sequences', 'in others', 'unique bricks'];
 
-function notesOf({ sequences, unique }: Sharing, rows: readonly Row[], settings: SharingSettings): string[] {
+function listNotes({ sequences, unique }: Sharing, rows: readonly Row[], settings: SharingSettings): string[] {
   const { cut, granularity } = settings;
   const sequence = granularity === 1 ? `one ${cut}` : `up to ${granularity} ${cut}s`;
   const notes = [`a sequence is ${sequence}: ${counted(sequences, 'sequence')}, ${unique} different ones (bricks)`];
@@ -109,10 +104,8 @@ function notesOf({ sequences, unique }: Sharing, rows: readonly Row[], settings:
   return notes;
 }
 
-/**
- * Sharing as it is exported. The records have one more column for each model: the Jaccard index of the two in percent.
- */
-function tableResultOf(
+/** The records have one more column for each model: the Jaccard index of the two in percent. */
+function buildTableResult(
   sharing: Sharing,
   rows: readonly Row[],
   settings: SharingSettings,
@@ -139,7 +132,7 @@ function tableResultOf(
       ]),
     },
     table: textTable(COLUMNS, rows),
-    notes: notesOf(sharing, rows, settings),
+    notes: listNotes(sharing, rows, settings),
   };
 }
 
@@ -147,7 +140,7 @@ export function sharingHeatMap({ models, jaccard }: Sharing): string {
   return heatMapSvg({ title: 'Unique bricks in common', names: models.map(({ name }) => name), values: jaccard });
 }
 
-function pageOf(sharing: Sharing, rows: readonly Row[], { batch }: SharingSettings): Page {
+function buildPage(sharing: Sharing, rows: readonly Row[], { batch }: SharingSettings): Page {
   const { sequences, unique } = sharing;
   const saved = sequences === 0 ? UNKNOWN : percent((1 - unique / sequences) * 100, 0);
   const lead = 'Unique bricks that both models have, in percent of those that at least one has.';
@@ -178,13 +171,13 @@ export function shownSharing(
   settings: SharingSettings,
   provenance: Provenance | null = null,
 ): ShownResult {
-  const rows = sharing.models.map(rowOf);
+  const rows = sharing.models.map(buildRow);
   return {
-    result: () => tableResultOf(sharing, rows, settings, provenance),
-    page: () => pageOf(sharing, rows, settings),
+    result: () => buildTableResult(sharing, rows, settings, provenance),
+    page: () => buildPage(sharing, rows, settings),
     text: ({ width = Infinity }) => {
       const table = fittingTable(COLUMNS, rows, { width, dispensable: DISPENSABLE });
-      const notes = notesOf(sharing, rows, settings).map((line) => wrap(line, width, '  '));
+      const notes = listNotes(sharing, rows, settings).map((line) => wrap(line, width, '  '));
       return [table.text, ...leftOutLines(table, width), ...notes, ''].join('\n');
     },
   };

@@ -1,4 +1,4 @@
-import { contextOf } from '../bricks/needs.js';
+import { computeContext } from '../bricks/needs.js';
 import { countBricks, type ModelRecipe } from '../bricks/recipe.js';
 import { brickKey, brickLatency } from '../estimate/brick-latency.js';
 import type { Observations } from '../estimate/observations.js';
@@ -14,7 +14,6 @@ export interface BricksOfModel {
 export interface ModelSharing {
   readonly name: string;
   readonly layers: number;
-  /** Sequences at the cut: layers, kernels or blocks. */
   readonly sequences: number;
   readonly unique: number;
   /** Bricks that no model before it in the list has. */
@@ -32,7 +31,6 @@ export interface ModelSharing {
 
 export interface Sharing {
   readonly models: readonly ModelSharing[];
-  /** As {@link jaccardAmong} computes it, in the order of the models. */
   readonly jaccard: readonly (readonly number[])[];
   readonly sequences: number;
   readonly unique: number;
@@ -42,13 +40,12 @@ interface KeyedModel extends BricksOfModel {
   /** For each brick the key of its measurements. The same brick in another context counts as another brick. */
   readonly keys: readonly string[];
   readonly counts: readonly number[];
-  /** For each brick its latency, ms; undefined where it has none. */
   readonly latencies: readonly (number | undefined)[];
 }
 
 function keyed(model: BricksOfModel, system: System, observations: Observations): KeyedModel {
   const { recipe } = model;
-  const context = contextOf(recipe, system);
+  const context = computeContext(recipe, system);
   return {
     ...model,
     keys: recipe.bricks.map((brick) => brickKey(brick, context)),
@@ -61,10 +58,10 @@ function keyed(model: BricksOfModel, system: System, observations: Observations)
 }
 
 /** Share of a model's sequences whose brick passes, weighted by brick; 0 for a model without sequences. */
-function shareOf(
+function computeShare(
   { counts }: KeyedModel,
   passes: (brick: number) => boolean,
-  weightOf: (brick: number) => number,
+  weightOf: (brick: number) => number = () => 1,
 ): number {
   const weights = counts.map((count, brick) => count * weightOf(brick));
   const total = sumOf(weights);
@@ -77,9 +74,7 @@ function modelsByBrick(models: readonly KeyedModel[]): ReadonlyMap<string, numbe
   return found;
 }
 
-const EACH_ALIKE = (): number => 1;
-
-function sharingOf(
+function computeModelSharing(
   model: KeyedModel,
   byBrick: ReadonlyMap<string, number>,
   hasOthers: boolean,
@@ -95,11 +90,11 @@ function sharingOf(
     sequences,
     unique: keys.length,
     ownRepeats: sequences === 0 ? 0 : (sequences - keys.length) / sequences,
-    coveredByOthers: hasOthers ? shareOf(model, isShared, EACH_ALIKE) : undefined,
-    timeCoveredByOthers: isTimed ? shareOf(model, isShared, (brick) => latencies[brick] ?? 0) : undefined,
-    measured: shareOf(model, isMeasured, EACH_ALIKE),
+    coveredByOthers: hasOthers ? computeShare(model, isShared) : undefined,
+    timeCoveredByOthers: isTimed ? computeShare(model, isShared, (brick) => latencies[brick] ?? 0) : undefined,
+    measured: computeShare(model, isMeasured),
     // Uses the shapes of all bricks: estimates from shapes and measured latencies do not add up to one total.
-    timeMeasured: shareOf(model, isMeasured, (brick) => roughMs[brick] ?? 0),
+    timeMeasured: computeShare(model, isMeasured, (brick) => roughMs[brick] ?? 0),
   };
 }
 
@@ -115,18 +110,14 @@ export function jaccardAmong(bricksOfModels: readonly ReadonlySet<string>[]): re
   return bricksOfModels.map((one) => bricksOfModels.map((other) => jaccard(one, other)));
 }
 
-/**
- * Computes how much models share. Linear in their size, except for the matrix.
- *
- * @param observations measurements of their bricks on this system; it may be empty
- */
+/** Linear in the models' size, except for the matrix. @param observations may be empty */
 export function sharingAmong(models: readonly BricksOfModel[], system: System, observations: Observations): Sharing {
   const all = models.map((model) => keyed(model, system, observations));
   const byBrick = modelsByBrick(all);
   const newBricks = newAmong(all.map(({ keys }) => keys));
   return {
     models: all.map((model, index) => {
-      return { ...sharingOf(model, byBrick, all.length > 1), newBricks: newBricks[index] ?? 0 };
+      return { ...computeModelSharing(model, byBrick, all.length > 1), newBricks: newBricks[index] ?? 0 };
     }),
     jaccard: jaccardAmong(all.map(({ keys }) => new Set(keys))),
     sequences: sumOf(models.map(({ recipe }) => recipe.sequences.length)),

@@ -4,7 +4,7 @@ import { percent } from '../report/words.js';
 import { sweepPlots } from './sweep-plots.js';
 import { sweepTables, type Sweep } from './sweep-result.js';
 
-function verdictOf({ configurations }: Sweep): string {
+function formatVerdict({ configurations }: Sweep): string {
   const [best] = configurations
     .flatMap(({ cut, granularity, summary: { mape_percent: error } }) =>
       error === null ? [] : [{ cut, granularity, error }],
@@ -20,7 +20,7 @@ export function sweepPage(sweep: Sweep): Page {
   const models = counted(configurations[0]?.models.length ?? 0, 'model');
   return {
     title: `${counted(configurations.length, 'way')} to cut ${models} on ${stackText(system)}, batch ${batch}`,
-    verdict: verdictOf(sweep),
+    verdict: formatVerdict(sweep),
     sections: [
       { title: 'Cuts and lengths', table: all },
       ...sweepPlots(sweep).map(({ title, svg }) => ({ title, chart: drawn(svg()) })),

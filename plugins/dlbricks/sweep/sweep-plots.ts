@@ -36,10 +36,11 @@ function normalizedPlot(cut: string, configurations: readonly Configuration[]): 
   };
 }
 
-function byGranularity(
+function granularityPlot(
   sweep: Sweep,
+  { file, title, yTitle }: Record<'file' | 'title' | 'yTitle', string>,
   figures: readonly (readonly [label: string, of: (configuration: Configuration) => number | null])[],
-): { readonly positions: readonly string[]; readonly series: readonly Series[] } {
+): SweepPlot {
   const sizes = [...new Set(sweep.configurations.map(({ granularity }) => granularity))].sort((a, b) => a - b);
   const series = byCut(sweep).flatMap(([cut, configurations]) => {
     return figures.map(([label, of]): Series => {
@@ -47,33 +48,24 @@ function byGranularity(
       return { label: `${label}, ${cut} cut`, values: sizes.map((size) => at.get(size)) };
     });
   });
-  return { positions: sizes.map(String), series };
+  const plot = { title, xTitle: 'longest brick (G), in kernels or layers', yTitle, isConnected: true, series };
+  return { file, title, svg: () => linePlot({ ...plot, positions: sizes.map(String) }) };
 }
 
 export function sweepPlots(sweep: Sweep): readonly SweepPlot[] {
-  const ratios = byGranularity(sweep, [
-    ["the paper's", ({ summary }) => summary.ratios.paper],
-    ['measured', ({ summary }) => summary.ratios.measured],
-    ['as run', ({ summary }) => summary.ratios.as_run],
-  ]);
-  const unique = byGranularity(sweep, [
-    ['across models', ({ summary }) => summary.unique_fraction],
-    ['within models', (one) => one.unique_fraction_within],
-  ]);
-  const xTitle = 'longest brick (G), in kernels or layers';
+  const ratios = { file: 'ratios.svg', title: 'Whole models over bricks', yTitle: 'ratio' };
+  const unique = { file: 'unique.svg', title: 'Unique bricks over sequences', yTitle: 'share' };
   return [
     ...byCut(sweep).map(([cut, configurations]) => normalizedPlot(cut, configurations)),
-    {
-      file: 'ratios.svg',
-      title: 'Whole models over bricks',
-      svg: () => linePlot({ title: 'Whole models over bricks', xTitle, yTitle: 'ratio', isConnected: true, ...ratios }),
-    },
-    {
-      file: 'unique.svg',
-      title: 'Unique bricks over sequences',
-      svg: () =>
-        linePlot({ title: 'Unique bricks over sequences', xTitle, yTitle: 'share', isConnected: true, ...unique }),
-    },
+    granularityPlot(sweep, ratios, [
+      ["the paper's", ({ summary }) => summary.ratios.paper],
+      ['measured', ({ summary }) => summary.ratios.measured],
+      ['as run', ({ summary }) => summary.ratios.as_run],
+    ]),
+    granularityPlot(sweep, unique, [
+      ['across models', ({ summary }) => summary.unique_fraction],
+      ['within models', (one) => one.unique_fraction_within],
+    ]),
     ...sweep.configurations
       .filter(({ summary }) => summary.intervals.length > 0)
       .map(({ cut, granularity, summary }): SweepPlot => {

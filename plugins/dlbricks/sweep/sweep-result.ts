@@ -11,7 +11,7 @@ import {
   right,
 } from '../../../src/plugin-api.js';
 import { CUTS } from '../cut/cut.js';
-import { meanOf } from '../estimate/statistics.js';
+import { meanIfAny } from '../estimate/statistics.js';
 import type { EstimateResult } from '../report/evaluation-result.js';
 import { wordsOfCut } from '../report/configuration.js';
 import { finite, ratio } from '../report/figures.js';
@@ -78,8 +78,9 @@ export interface Swept {
   readonly isDefault: boolean;
 }
 
-function rowsOf({ report, result }: Swept): readonly Row[] {
-  return report.models.map((model, index) => ({
+function buildConfiguration({ report, result, isDefault }: Swept): Configuration {
+  const { cut, granularity } = report.settings;
+  const models = report.models.map((model, index) => ({
     model: model.name,
     layers: model.layers,
     sequences: result.models[index]?.estimate.sequences ?? 0,
@@ -94,21 +95,15 @@ function rowsOf({ report, result }: Swept): readonly Row[] {
     preparing_seconds: model.preparing_seconds,
     end_to_end_seconds: model.end_to_end_seconds,
   }));
-}
-
-function configurationOf(swept: Swept): Configuration {
-  const { report, result, isDefault } = swept;
-  const { cut, granularity } = report.settings;
-  const models = rowsOf(swept);
   const fractions = models.flatMap(({ unique_bricks: unique, sequences }) => ratio(unique, sequences) ?? []);
   const bricks = result.models.map(({ estimate }) => new Set(estimate.parts.map(({ benchmark }) => benchmark)));
   return {
     cut,
     granularity,
     is_default: isDefault,
-    unique_fraction_within: finite(meanOf(fractions)),
+    unique_fraction_within: finite(meanIfAny(fractions)),
     summary: report.summary,
-    models: [...models],
+    models,
     jaccard: jaccardAmong(bricks).map((row) => [...row]),
   };
 }
@@ -131,7 +126,7 @@ export function buildSweep(all: readonly [Swept, ...Swept[]]): Sweep {
     system: first.system,
     batch: first.settings.batch,
     warnings: [...leadingLines(all.map(({ report }) => report))],
-    configurations: all.map(configurationOf),
+    configurations: all.map(buildConfiguration),
   };
 }
 
@@ -169,10 +164,9 @@ const MODEL_COLUMNS: readonly Column<Row & Pick<Configuration, 'cut' | 'granular
   right('normalized', ({ normalized_latency: value }) => value?.toFixed(3) ?? UNKNOWN),
 ];
 
-/** Titles of the columns that a narrow terminal leaves out, the least important first. */
 const DISPENSABLE = ['unique within', 'unique across', 'ratio as run', "paper's ratio", 'sequences'];
 
-function notesOf({ system: machine, batch, configurations }: Sweep): readonly string[] {
+function listNotes({ system: machine, batch, configurations }: Sweep): readonly string[] {
   const models = configurations[0]?.models ?? [];
   const threads = usedCores(machine.threads, machine.cores);
   const known = configurations.flatMap(({ summary: { geomean_normalized_latency: value } }) => value ?? []);
@@ -197,7 +191,6 @@ function modelRows({ configurations }: Sweep) {
   return configurations.flatMap(({ cut, granularity, models }) => models.map((row) => ({ ...row, cut, granularity })));
 }
 
-/** All columns, with a row for each cut and length, and with a row for each model in each of them. */
 export function sweepTables(sweep: Sweep) {
   return { all: textTable(COLUMNS, sweep.configurations), ofModels: textTable(MODEL_COLUMNS, modelRows(sweep)) };
 }
@@ -208,7 +201,7 @@ export function sweepText(
 ): string {
   const { text } = fittingTable(COLUMNS, sweep.configurations, { width, dispensable: wide ? [] : DISPENSABLE });
   const ofModels = wide ? [fittingTable(MODEL_COLUMNS, modelRows(sweep), { width, dispensable: [] }).text] : [];
-  return `${[...sweep.warnings, text, ...ofModels, ...notesOf(sweep)].join('\n')}\n`;
+  return `${[...sweep.warnings, text, ...ofModels, ...listNotes(sweep)].join('\n')}\n`;
 }
 
 export function sweepResult(sweep: Sweep): TableResult {
@@ -230,6 +223,6 @@ export function sweepResult(sweep: Sweep): TableResult {
     },
     table: sweepTables(sweep).all,
     warnings: sweep.warnings,
-    notes: notesOf(sweep),
+    notes: listNotes(sweep),
   };
 }

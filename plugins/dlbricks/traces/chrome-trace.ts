@@ -15,11 +15,10 @@ export interface WrittenModel {
   readonly wholeMs: number | undefined;
 }
 
-/** Lanes of a model's process. */
 const PARTS_THREAD = 1;
 const WHOLE_THREAD = 2;
 
-function* eventsOf(model: WrittenModel, pid: number): Generator<object> {
+function* listEvents(model: WrittenModel, pid: number): Generator<object> {
   const { name, system, title, parts, wholeMs } = model;
   // Some readers ask for category, thread and time of every event, though metadata have no time.
   const metadata = { ph: 'M', cat: '__metadata', pid, tid: 0, ts: 0 };
@@ -35,16 +34,7 @@ function* eventsOf(model: WrittenModel, pid: number): Generator<object> {
   let ts = 0;
   for (const [index, { name: part, operator, ms, tags }] of parts.entries()) {
     const args = { trace_level: 'FRAMEWORK_TRACE', layer_sequence_index: String(index), op_name: operator, ...tags };
-    yield {
-      ph: 'X',
-      cat: 'layer',
-      name: part === '' ? operator : part,
-      pid,
-      tid: PARTS_THREAD,
-      ts,
-      dur: ms * 1000,
-      args,
-    };
+    yield { ph: 'X', cat: 'layer', name: part || operator, pid, tid: PARTS_THREAD, ts, dur: ms * 1000, args };
     ts += ms * 1000;
   }
   if (wholeMs === undefined) return;
@@ -53,11 +43,8 @@ function* eventsOf(model: WrittenModel, pid: number): Generator<object> {
   yield { ph: 'X', cat: 'model', name: 'c_predict', pid, tid: WHOLE_THREAD, ts: 0, dur: wholeMs * 1000, args };
 }
 
-/**
- * Models as Chrome's trace events, which Perfetto and chrome://tracing open, and `dlbricks import` reads again: a
- * process for each, its parts one after another, and the measurement of the whole model below. Times are microseconds.
- */
+/** Times are microseconds. Perfetto and chrome://tracing open it, and `dlbricks import` reads it again. */
 export function chromeTrace(models: readonly WrittenModel[]): string {
-  const events = models.flatMap((model, i) => [...eventsOf(model, i + 1)]);
+  const events = models.flatMap((model, i) => [...listEvents(model, i + 1)]);
   return `{"displayTimeUnit":"ms","traceEvents":[\n${events.map((event) => JSON.stringify(event)).join(',\n')}\n]}\n`;
 }

@@ -1,9 +1,8 @@
 import { trimmedMean } from '../../../src/plugin-api.js';
 import { longestPath } from '../estimate/longest-path.js';
-import { type ErrorSource, mean, median } from '../estimate/statistics.js';
-import { FillModel } from './fill.js';
+import { type ErrorSource, mean, median, type Spread } from '../estimate/statistics.js';
 import { OccurrenceIndex, type Reuse } from './find-occurrences.js';
-import type { LayerFacts } from '../work/layer-facts.js';
+import { LayerPredictor } from './layer-predictor.js';
 import type { FoundBy } from './match-level.js';
 import { occurrenceSpread, type OccurrenceSpread } from './occurrence-spread.js';
 import type { Occurrence, Target, TraceBook, TraceSequence } from './trace-book.js';
@@ -27,6 +26,8 @@ export interface TracedPart {
   readonly ms: number | undefined;
   readonly foundBy: FoundBy | undefined;
   readonly occurrences: number;
+  /** Why it could not be filled in, where that was asked for. */
+  readonly reason?: string | undefined;
 }
 
 /** An estimate before its correction by whole models. */
@@ -60,24 +61,14 @@ export function computeStatistic(values: readonly number[], statistic: Statistic
   }
 }
 
-function processesOf(occurrences: readonly Occurrence[]): number {
-  return new Set(occurrences.map(({ process }) => process)).size;
-}
-
-interface TracedUncertainty {
-  readonly relative: number;
-  readonly degreesOfFreedom: number;
-}
-
 interface PartLatency extends TracedPart {
-  readonly uncertainty: TracedUncertainty | undefined;
+  readonly uncertainty: Spread | undefined;
 }
 
 export class TraceEstimator {
   private readonly index: OccurrenceIndex;
   private readonly spread: OccurrenceSpread;
-  private readonly fills = new Map<string, FillModel>();
-  /** Cached latencies by occurrences. */
+  private readonly predictors = new Map<string, LayerPredictor>();
   private readonly latencies = new WeakMap<readonly Occurrence[], Pick<PartLatency, 'ms' | 'uncertainty'>>();
 
   constructor(
@@ -88,7 +79,6 @@ export class TraceEstimator {
     this.spread = occurrenceSpread(book.occurrences);
   }
 
-  /** @param reuse whose measurements may be used; default: as in the settings */
   sum(target: Target, reuse: Reuse = this.settings.reuse): TracedSum {
     const parts = target.sequences.map((sequence) => this.latencyOfPart(target, sequence, reuse));
     const estimated = parts.filter(({ ms }) => ms !== undefined);
@@ -99,7 +89,7 @@ export class TraceEstimator {
       parts,
       ms,
       parallelMs: this.longest(target, parts),
-      errors: ms === undefined || ms === 0 ? undefined : this.errorsOf(estimated, ms, reuse),
+      errors: ms === undefined || ms === 0 ? undefined : this.errorsOf(estimated, ms, target, reuse),
       measuredShare: parts.length === 0 ? 0 : measured.length / parts.length,
       coverage: parts.length === 0 ? 0 : estimated.length / parts.length,
     };
@@ -115,39 +105,47 @@ export class TraceEstimator {
     }
     const [layer, second] = sequence.layers;
     const filled =
-      this.settings.fill && layer !== undefined && second === undefined ? this.fill(layer, target, reuse) : undefined;
-    if (filled === undefined)
-      return { sequence, ms: undefined, foundBy: undefined, occurrences: 0, uncertainty: undefined };
-    const { ms, spread, degreesOfFreedom } = filled;
-    return { sequence, ms, foundBy: 'fill', occurrences: 0, uncertainty: { relative: spread, degreesOfFreedom } };
+      this.settings.fill && layer !== undefined && second === undefined
+        ? this.predictorFor(target, reuse).predict(layer)
+        : undefined;
+    if (filled?.kind !== 'predicted') {
+      return {
+        sequence,
+        ms: undefined,
+        foundBy: undefined,
+        occurrences: 0,
+        reason: filled?.reason,
+        uncertainty: undefined,
+      };
+    }
+    const uncertainty = { relative: filled.ownError, degreesOfFreedom: Infinity };
+    return { sequence, ms: filled.ms, foundBy: 'fill', occurrences: 0, uncertainty };
   }
 
   private latencyOf(occurrences: readonly Occurrence[]): Pick<PartLatency, 'ms' | 'uncertainty'> {
     const inOrder = [...occurrences].sort((a, b) => a.order - b.order);
-    const ms = computeStatistic(
-      inOrder.map((occurrence) => occurrence.ms),
-      this.settings.statistic,
-    );
+    const timesMs = inOrder.map((occurrence) => occurrence.ms);
+    const ms = computeStatistic(timesMs, this.settings.statistic);
     const spread = this.spread.layer(ms);
+    const processes = new Set(inOrder.map(({ process }) => process)).size;
     const uncertainty = spread && {
       // The standard error of the mean, and the spread of the one process that the estimate is for.
-      relative: spread.relative * Math.sqrt(1 + 1 / processesOf(inOrder)),
+      relative: spread.relative * Math.sqrt(1 + 1 / processes),
       degreesOfFreedom: spread.degreesOfFreedom,
     };
     return { ms, uncertainty };
   }
 
-  private fill(layer: LayerFacts, target: Target, reuse: Reuse): ReturnType<FillModel['timeOf']> {
+  private predictorFor(target: Target, reuse: Reuse): LayerPredictor {
     const key = reuse === 'all' ? '' : JSON.stringify([reuse, target.name]);
-    let model = this.fills.get(key);
-    if (model === undefined) {
-      const usable = this.book.occurrences.filter(
-        ({ model: of }) => reuse === 'all' || (of === target.name) === (reuse === 'own'),
-      );
-      model = new FillModel(usable);
-      this.fills.set(key, model);
-    }
-    return model.timeOf(layer);
+    const known = this.predictors.get(key);
+    if (known !== undefined) return known;
+    const usable = this.book.occurrences.filter(
+      ({ model: of }) => reuse === 'all' || (of === target.name) === (reuse === 'own'),
+    );
+    const predictor = new LayerPredictor(usable);
+    this.predictors.set(key, predictor);
+    return predictor;
   }
 
   private longest({ edges, sequences }: Target, parts: readonly TracedPart[]): number | undefined {
@@ -160,24 +158,30 @@ export class TraceEstimator {
   }
 
   /**
-   * The uncertainty of a sum. Each different layer adds its own error as often as it occurs, since all occurrences have
-   * the same error. The errors of filled-in layers of one operator add up, since they come from one fit. The process
-   * that the estimate is for adds the spread between processes.
+   * All occurrences of a layer have the same error, so these add up. Filled-in layers also have an error in common. The
+   * process that the estimate is for adds the spread between processes.
    */
-  private errorsOf(estimated: readonly PartLatency[], ms: number, reuse: Reuse): readonly ErrorSource[] | undefined {
-    const shares = new Map<string, { deviation: number; degreesOfFreedom: number }>();
+  private errorsOf(
+    estimated: readonly PartLatency[],
+    ms: number,
+    target: Target,
+    reuse: Reuse,
+  ): readonly ErrorSource[] | undefined {
+    const shares = new Map<string, { deviationMs: number; degreesOfFreedom: number }>();
+    let filledMs = 0;
     for (const { sequence, ms: part = 0, foundBy, uncertainty } of estimated) {
       if (uncertainty === undefined) return undefined;
-      const key = foundBy === 'fill' ? `fill ${sequence.layers[0]?.operator ?? ''}` : sequence.identity;
-      const share = shares.get(key) ?? { deviation: 0, degreesOfFreedom: uncertainty.degreesOfFreedom };
-      share.deviation += (uncertainty.relative * part) / ms;
-      shares.set(key, share);
+      if (foundBy === 'fill') filledMs += part;
+      const share = shares.get(sequence.identity) ?? { deviationMs: 0, degreesOfFreedom: uncertainty.degreesOfFreedom };
+      share.deviationMs += (uncertainty.relative * part) / ms;
+      shares.set(sequence.identity, share);
     }
     const { process } = this.spread;
-    const sources = [...shares.values()].map(({ deviation, degreesOfFreedom }) => ({
-      deviationMs: deviation,
-      degreesOfFreedom,
-    }));
+    const sources = [...shares.values()];
+    if (filledMs > 0) {
+      const { relative, degreesOfFreedom } = this.predictorFor(target, reuse).commonError;
+      sources.push({ deviationMs: (relative * filledMs) / ms, degreesOfFreedom });
+    }
     // The estimate is for one process of the model. Whole models may show the spread between processes.
     if (reuse === 'own') return sources;
     if (process === undefined) return undefined;

@@ -1,4 +1,5 @@
-import { keysToFind, type Known, knownOf, MATCH_LEVELS, matchKey, type MatchLevel } from './match-level.js';
+import { groupedBy } from '../../../src/plugin-api.js';
+import { keysToFind, type Known, findKnown, MATCH_LEVELS, matchKey, type MatchLevel } from './match-level.js';
 import type { Occurrence, Target, TraceSequence } from './trace-book.js';
 
 /** The measurements that an estimate may use: the model's own, the other models', or all. */
@@ -15,25 +16,22 @@ export class OccurrenceIndex {
   private readonly byKey = new Map<string, Occurrence[]>();
   /** The facts that the occurrences hold, by level. */
   private readonly known = new Map<MatchLevel, Set<Known>>(MATCH_LEVELS.map((level) => [level, new Set()]));
-  private readonly byPosition = new Map<string, Occurrence[]>();
+  private readonly byPosition: ReadonlyMap<string, readonly Occurrence[]>;
   /** Cached results of one target by key: a target may have the same layer thousands of times. */
   private readonly found = new Map<string, readonly Occurrence[]>();
   private foundWithout: string | undefined;
 
   constructor(readonly occurrences: readonly Occurrence[]) {
-    const put = (map: Map<string, Occurrence[]>, key: string, occurrence: Occurrence): void => {
-      const list = map.get(key);
-      if (list === undefined) map.set(key, [occurrence]);
-      else list.push(occurrence);
-    };
+    this.byPosition = groupedBy(occurrences, ({ model, position }) => JSON.stringify([model, position]));
     for (const occurrence of occurrences) {
-      put(this.byPosition, JSON.stringify([occurrence.model, occurrence.position]), occurrence);
       for (const level of MATCH_LEVELS) {
-        const known = knownOf(occurrence.layers, level);
+        const known = findKnown(occurrence.layers, level);
         const key = matchKey(occurrence.layers, level, known);
         if (key === undefined) continue;
         this.known.get(level)?.add(known);
-        put(this.byKey, `${level} ${known} ${key}`, occurrence);
+        const list = this.byKey.get(`${level} ${known} ${key}`);
+        if (list === undefined) this.byKey.set(`${level} ${known} ${key}`, [occurrence]);
+        else list.push(occurrence);
       }
     }
   }
@@ -55,14 +53,12 @@ export class OccurrenceIndex {
     return occurrences.length === 0 ? undefined : { level: 'position', occurrences };
   }
 
-  /** Keys of a sequence at a level, one for each set of facts that an occurrence holds. */
   private keysOf({ layers }: TraceSequence, level: MatchLevel): readonly string[] {
     return [...(this.known.get(level) ?? [])].flatMap((known) => {
       return keysToFind(layers, level, known).map((key) => `${level} ${known} ${key}`);
     });
   }
 
-  /** @param without the model whose measurements are left out; undefined to use all */
   private at(keys: readonly string[], without: string | undefined): readonly Occurrence[] {
     if (without !== this.foundWithout) this.found.clear();
     this.foundWithout = without;

@@ -9,7 +9,6 @@ export type MatchLevel = (typeof MATCH_LEVELS)[number];
 /** How a latency was found: by a level, by the same place in the same model, or by filling in. */
 export type FoundBy = MatchLevel | 'position' | 'fill';
 
-/** How a latency was found, in words. */
 export const FOUND_BY: Readonly<Record<FoundBy, string>> = {
   position: 'place in the model itself',
   signature: 'signature',
@@ -25,7 +24,7 @@ export const FOUND_BY: Readonly<Record<FoundBy, string>> = {
  */
 export type Known = '' | `${'' | 'i'}${'' | 'o'}${'' | 't' | 'f'}`;
 
-function hasTypes(facts: LayerFacts): boolean {
+export function hasTypes(facts: LayerFacts): boolean {
   return [...(facts.inputs ?? []), ...(facts.outputs ?? [])].every(({ elementType }) => elementType !== undefined);
 }
 
@@ -34,7 +33,7 @@ function hasOutputType({ outputs = [] }: LayerFacts): boolean {
 }
 
 /** The facts that all of these layers have; '' where they are too few for the level. */
-export function knownOf(layers: readonly LayerFacts[], level: MatchLevel): Known {
+export function findKnown(layers: readonly LayerFacts[], level: MatchLevel): Known {
   if (level === 'signature' || (level === 'attributes' && layers.some(({ attributes }) => attributes === undefined)))
     return '';
   const i = layers.every(({ inputs }) => inputs !== undefined) ? 'i' : '';
@@ -44,7 +43,7 @@ export function knownOf(layers: readonly LayerFacts[], level: MatchLevel): Known
 }
 
 function hasAll(layers: readonly LayerFacts[], level: MatchLevel, known: Known): boolean {
-  const own = knownOf(layers, level);
+  const own = findKnown(layers, level);
   return [...known].every((fact) => own.includes(fact) || (fact === 'f' && layers.every(hasOutputType)));
 }
 
@@ -64,11 +63,9 @@ function tensorsKey(tensors: readonly TracedTensor[], isTyped: (index: number) =
 const CONVOLUTION = /conv/i;
 
 /**
- * A text that is equal for layers, or sequences of layers, that are the same at a level.
+ * Equal for layers, or sequences of layers, that are the same at a level; undefined where they lack a known fact.
  *
- * @param known the facts to compare
  * @param compared for each layer, the indices of the inputs to compare; default: all
- * @returns undefined where the layers lack one of them
  */
 export function matchKey(
   layers: readonly LayerFacts[],
@@ -111,10 +108,8 @@ function choices(indices: readonly number[], most: number): readonly (readonly n
 }
 
 /**
- * The texts by which measurements of these layers may be found at a level. Tables often leave all weights out. The
- * profile of ONNX Runtime leaves out those that the runtime has prepacked: `[1,2048];[1000]` for a Gemm with a bias.
- *
- * @param known the facts that the measurements hold
+ * Tables often leave all weights out. The profile of ONNX Runtime leaves out those that the runtime has prepacked:
+ * `[1,2048];[1000]` for a Gemm with a bias. @param known the facts that the measurements hold
  */
 export function keysToFind(layers: readonly LayerFacts[], level: MatchLevel, known: Known): readonly string[] {
   const keys = (compared: readonly (readonly (readonly number[])[] | undefined)[]): readonly string[] =>
@@ -130,14 +125,10 @@ export function keysToFind(layers: readonly LayerFacts[], level: MatchLevel, kno
   return keys(choices(weights, MAX_PREPACKED).map((left) => [indices.filter((index) => !left.includes(index))]));
 }
 
-/**
- * Identity of a sequence, from the facts in its trace; equal for sequences that count as one unique layer.
- *
- * @param position tells apart sequences of which only the operators are known
- */
+/** Equal for sequences that count as one unique layer. @param position where only the operators are known */
 export function layersKey(layers: readonly LayerFacts[], position = ''): string {
   for (const level of MATCH_LEVELS) {
-    const known = knownOf(layers, level);
+    const known = findKnown(layers, level);
     const key = matchKey(layers, level, known);
     if (key !== undefined) return `${level} ${known} ${key}`;
   }

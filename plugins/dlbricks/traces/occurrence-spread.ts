@@ -1,3 +1,4 @@
+import { groupedBy } from '../../../src/plugin-api.js';
 import { mean, type Spread } from '../estimate/statistics.js';
 import type { Occurrence } from './trace-book.js';
 
@@ -27,13 +28,10 @@ interface Layer {
  * averages out over a model.
  */
 export function occurrenceSpread(occurrences: readonly Occurrence[]): OccurrenceSpread {
-  const layers = new Map<string, { readonly process: string; readonly log: number; readonly ms: number }[]>();
-  for (const { identity, process, ms } of occurrences) {
-    if (ms <= 0) continue;
-    const list = layers.get(identity) ?? [];
-    layers.set(identity, list);
-    list.push({ process, log: Math.log(ms), ms });
-  }
+  const timed = occurrences.flatMap(({ identity, process, ms }) =>
+    ms <= 0 ? [] : [{ identity, process, ms, log: Math.log(ms) }],
+  );
+  const layers = groupedBy(timed, ({ identity }) => identity);
   const repeated = [...layers.values()].filter((list) => list.length > 1);
   const isShared = (list: (typeof repeated)[number]): boolean => new Set(list.map(({ process }) => process)).size > 1;
   const shared = repeated.filter(isShared);

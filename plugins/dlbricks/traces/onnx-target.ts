@@ -9,40 +9,25 @@ import { cutBrick } from '../bricks/brick.js';
 import { graphToCut } from '../bricks/decompose.js';
 import { cutSequences } from '../cut/cut.js';
 import { lastUses } from '../cut/last-uses.js';
-import { edgesOf } from '../cut/layer-cut.js';
+import { findEdges } from '../cut/layer-cut.js';
 import { readLayerFacts } from '../work/layer-facts.js';
 import { layersKey } from './match-level.js';
 import type { FileGraph, Target, TraceSequence } from './trace-book.js';
 
-/**
- * The target of a model in a file: its layers, or the kernels that the agent's runtime makes of them and that the
- * runtime's profile lists. It measures nothing.
- *
- * @param granularity longest sequence, in layers or kernels
- */
+/** The layers of a file, or the kernels that the agent's runtime makes of them. It measures nothing. */
 export async function onnxTarget(
   loaded: LoadedModel,
-  settings: {
-    readonly graph: FileGraph;
-    readonly granularity: number;
-    readonly runOptions: RunOptions;
-  },
+  settings: { readonly graph: FileGraph; readonly granularity: number; readonly runOptions: RunOptions },
   agent: () => Promise<BenchmarkAgent>,
   signal: AbortSignal,
 ): Promise<Target> {
   const { granularity, runOptions } = settings;
   const cut = settings.graph === 'source' ? 'layer' : 'kernel';
   const needsAgent = cut === 'kernel' || !isCompletelyTyped(loaded.model);
-  const graph = needsAgent
-    ? (
-        await graphToCut(
-          loaded,
-          { cut, runOptions, keepDynamic: settings.graph === 'optimized_open' },
-          await agent(),
-          signal,
-        )
-      ).graph
-    : layerGraph(loaded.model);
+  const keepDynamic = settings.graph === 'optimized_open';
+  const { graph } = needsAgent
+    ? await graphToCut(loaded, { cut, runOptions, keepDynamic }, await agent(), signal)
+    : { graph: layerGraph(loaded.model) };
   const uses = lastUses(graph);
   const cuts = cutSequences(graph, cut, granularity);
   const sequences = cuts.map(({ first, last }): TraceSequence => {
@@ -58,7 +43,7 @@ export async function onnxTarget(
     graph: settings.graph,
     layers: graph.layers.length,
     sequences,
-    edges: edgesOf(graph, cuts),
+    edges: findEdges(graph, cuts),
     wholeMs: undefined,
   };
 }

@@ -14,10 +14,7 @@ export function systemName(system: System): string {
   return `${stackText(toSystemDocument(system))}, ${system.fingerprint.slice(0, 12)}`;
 }
 
-/**
- * An estimate from bricks as a trace: each brick as often as the model has it, and the call of a run. Missing bricks
- * have no event.
- */
+/** Each brick as often as the model has it, and the call of a run. Missing bricks have no event. */
 export function timedEstimate({ estimate, endToEnd }: ModelResult, system: System): WrittenModel {
   const first = endToEnd?.first?.outcome;
   const bricks = estimate.parts.flatMap(

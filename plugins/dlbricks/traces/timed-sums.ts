@@ -2,19 +2,16 @@ import type { WrittenModel } from './chrome-trace.js';
 import type { TracedSum } from './estimate-from-traces.js';
 import type { LayerFacts } from '../work/layer-facts.js';
 
-function shapesOf(tensors: LayerFacts['inputs']): readonly (readonly number[])[] | undefined {
+function listShapes(tensors: LayerFacts['inputs']): readonly (readonly number[])[] | undefined {
   return tensors?.map(({ dims }) => dims);
 }
 
-/** Element types in the order of {@link shapesOf}, separated by semicolons. */
-function typesOf(tensors: LayerFacts['inputs']): string | undefined {
+/** Element types in the order of {@link listShapes}, separated by semicolons. */
+function formatTypes(tensors: LayerFacts['inputs']): string | undefined {
   return tensors?.map(({ elementType = '' }) => elementType).join(';');
 }
 
-/**
- * An estimate from traces as a trace. Missing sequences have no event. Sequences of several layers have only their
- * operators.
- */
+/** Missing sequences have no event. Sequences of several layers have only their operators. */
 export function timedSum({ target, parts }: TracedSum, system: string): WrittenModel {
   return {
     name: target.name,
@@ -32,10 +29,10 @@ export function timedSum({ target, parts }: TracedSum, system: string): WrittenM
         found_by: foundBy,
         signature,
         attributes,
-        input_shapes: shapesOf(inputs),
-        output_shapes: shapesOf(outputs),
-        input_types: typesOf(inputs),
-        output_types: typesOf(outputs),
+        input_shapes: listShapes(inputs),
+        output_shapes: listShapes(outputs),
+        input_types: formatTypes(inputs),
+        output_types: formatTypes(outputs),
         operations,
         bytes,
       };

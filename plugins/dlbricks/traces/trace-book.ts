@@ -10,7 +10,7 @@ import type { Edge } from '../cut/layer-cut.js';
 import type { LayerFacts } from '../work/layer-facts.js';
 import { layersKey } from './match-level.js';
 import { type RepeatedTrace, withoutRepeated } from './repeated-traces.js';
-import { type Correction, correctionOf } from './tracing-overhead.js';
+import { type Correction, computeCorrection } from './tracing-overhead.js';
 
 export interface TraceSequence {
   /** Its place in its model: `7`, `0-1-2`, or `7..9` for several layers. */
@@ -25,19 +25,14 @@ export interface TraceSequence {
 
 export interface Occurrence extends TraceSequence {
   readonly model: string;
-  /**
-   * One run of a program that traced a model. The occurrences of a process share its deviation from other processes.
-   */
+  /** One run of a program that traced a model. Its occurrences share its deviation from other processes. */
   readonly process: string;
   readonly ms: number;
   /** Place in the order in which everything was read. */
   readonly order: number;
 }
 
-/**
- * The source of a model's sequences: the trace itself, the model's file, or the graph that the runtime makes of the file, with
- * its dimensions bound or open.
- */
+/** The trace itself, the model's file, or the graph that the runtime makes of it, with its dimensions bound or open. */
 export const TARGET_GRAPHS = ['trace', 'source', 'optimized', 'optimized_open'] as const;
 
 export type TargetGraph = (typeof TARGET_GRAPHS)[number];
@@ -68,7 +63,7 @@ const MAX_TIMED_LAYERS = 2_000_000;
 /** Counts layers before they are held in memory. @throws PlatformError `usage` where there are too many */
 type Account = (model: TracedModel, layers: number) => void;
 
-function accountOf(): Account {
+function createAccount(): Account {
   let total = 0;
   return ({ source }, layers) => {
     total += layers;
@@ -85,15 +80,12 @@ interface Range {
   readonly samplesMs: readonly number[];
 }
 
-function positionOf({ index, last }: MeasuredLayer): string {
+function formatPosition({ index, last }: MeasuredLayer): string {
   return last === undefined || String(last) === index ? index : `${index}..${last}`;
 }
 
-/**
- * A traced model as ranges that together hold every traced layer. Ranges that overlap are a problem: a layer ran in
- * several shapes, or the sequences are of several cuts.
- */
-function rangesOf(
+/** Ranges that overlap are a problem: a layer ran in several shapes, or the sequences are of several cuts. */
+function listRanges(
   model: TracedModel,
   granularity: number,
   account: Account,
@@ -120,10 +112,10 @@ function rangesOf(
     );
     const facts = first === last && layer.operator !== '' ? [layer] : layers;
     const sequence = {
-      position: positionOf(layer),
+      position: formatPosition(layer),
       name: layer.name || (facts[0] as Partial<MeasuredLayer>).name || '',
       layers: facts,
-      identity: layersKey(facts, JSON.stringify([nameOf(model), positionOf(layer)])),
+      identity: layersKey(facts, JSON.stringify([nameOf(model), formatPosition(layer)])),
     };
     ranges.push({ first, last, sequence, samplesMs });
   };
@@ -136,7 +128,7 @@ function rangesOf(
   };
   for (const { layer, first, last } of measured.sort((a, b) => a.first - b.first || a.last - b.last)) {
     if (first < next) {
-      problem ??= `${model.source}: ${nameOf(model)}: layer ${positionOf(layer)} was measured more than once in different ways, so that the model's sequences are ambiguous; split the trace, or choose the cut with -G`;
+      problem ??= `${model.source}: ${nameOf(model)}: layer ${formatPosition(layer)} was measured more than once in different ways, so that the model's sequences are ambiguous; split the trace, or choose the cut with -G`;
       add(first, last, layer, layer.samplesMs);
       continue;
     }
@@ -149,7 +141,7 @@ function rangesOf(
 }
 
 /** Edges between sequences; known only where every layer but the first names its predecessors. */
-function edgesOf(model: TracedModel, ranges: readonly Range[]): readonly Edge[] | undefined {
+function listEdges(model: TracedModel, ranges: readonly Range[]): readonly Edge[] | undefined {
   const after = new Map(
     model.layers.flatMap((layer) => (layer.after === undefined ? [] : [[Number(layer.index), layer.after]])),
   );
@@ -171,7 +163,7 @@ function edgesOf(model: TracedModel, ranges: readonly Range[]): readonly Edge[] 
 }
 
 /** The granularity to use: the requested one, else the only one that was measured, else single layers. */
-function granularityOf(models: readonly TracedModel[], asked: number | undefined): number {
+function chooseGranularity(models: readonly TracedModel[], asked: number | undefined): number {
   if (asked !== undefined) return asked;
   const found = new Set(
     models.flatMap(({ layers }) =>
@@ -183,16 +175,14 @@ function granularityOf(models: readonly TracedModel[], asked: number | undefined
 }
 
 /**
- * Makes the book of one system from its traced models.
- *
  * @param given all of one system
  * @param asked the longest sequence that the models were cut into when they were measured
  * @throws PlatformError `usage` where the traces claim more layers than fit into memory
  */
 export function openTraceBook(given: readonly TracedModel[], asked: number | undefined): TraceBook {
   const { models, repeated } = withoutRepeated(given);
-  const granularity = granularityOf(models, asked);
-  const account = accountOf();
+  const granularity = chooseGranularity(models, asked);
+  const account = createAccount();
   const inProcesses = models.map((model, i) => ({ model, process: `${i} ${model.source}` }));
   const occurrences: Occurrence[] = [];
   const targets: Target[] = [];
@@ -203,9 +193,9 @@ export function openTraceBook(given: readonly TracedModel[], asked: number | und
     let target: Target | undefined;
     let most = 0;
     for (const { model, process } of traced) {
-      const correction = correctionOf(name, model, wholeMs);
+      const correction = computeCorrection(name, model, wholeMs);
       if (correction !== undefined) corrections.push(correction);
-      const { ranges, problem } = rangesOf(model, granularity, account);
+      const { ranges, problem } = listRanges(model, granularity, account);
       for (const { sequence, samplesMs } of ranges) {
         if (samplesMs.length === 0) continue;
         const ms = trimmedMean(samplesMs) * (correction?.factor ?? 1);
@@ -215,19 +205,18 @@ export function openTraceBook(given: readonly TracedModel[], asked: number | und
         refused.set(name, problem);
         continue;
       }
-      const layersOf = (some: readonly Range[]): number =>
+      const countLayers = (some: readonly Range[]): number =>
         some.reduce((sum, { first, last }) => sum + last - first + 1, 0);
-      const covered = layersOf(ranges);
       // Several traces may describe the model; the one that measured the most layers of it is used.
-      const measured = layersOf(ranges.filter((range) => range.samplesMs.length > 0));
+      const measured = countLayers(ranges.filter((range) => range.samplesMs.length > 0));
       if (target !== undefined && measured <= most) continue;
       most = measured;
       target = {
         name,
         graph: 'trace',
-        layers: covered,
+        layers: countLayers(ranges),
         sequences: ranges.map(({ sequence }) => sequence),
-        edges: edgesOf(model, ranges),
+        edges: listEdges(model, ranges),
         wholeMs: wholeMs.length === 0 ? undefined : trimmedMean(wholeMs),
       };
     }

@@ -1,11 +1,11 @@
-import { type Provenance, provenanceField, z } from '../../../src/plugin-api.js';
+import { groupedBy, type Provenance, provenanceField, sumOf, z } from '../../../src/plugin-api.js';
 import { CONFIDENCE, geometricMean } from '../estimate/statistics.js';
 import { computeAccuracy } from '../report/accuracy.js';
 import { type EstimateSettings, STATISTICS, computeStatistic, type TracedSum } from './estimate-from-traces.js';
 import { REUSES } from './find-occurrences.js';
 import type { FoundBy } from './match-level.js';
 import { TARGET_GRAPHS, type TraceBook } from './trace-book.js';
-import { intervalOf, learnFromWholeModels } from './whole-models.js';
+import { computeInterval, learnFromWholeModels } from './whole-models.js';
 
 const ms = z.number().nonnegative().nullable();
 
@@ -20,6 +20,7 @@ const layerSchema = z.strictObject({
     .nullable()
     .describe('The level at which the measurements in use match the layer; null: missing'),
   occurrences: z.int().describe('Number of measurements behind the latency'),
+  reason: z.string().nullable().describe('Why it could not be filled in, where that was asked for'),
 });
 
 const modelSchema = z.strictObject({
@@ -115,7 +116,7 @@ function modelReport(
 ): TraceModelReport {
   const { target, parts, coverage, measuredShare, parallelMs } = sum;
   const learned = learnFromWholeModels(others, calibrate);
-  const interval = intervalOf(sum, learned, reuse);
+  const interval = computeInterval(sum, learned, reuse);
   const foundBy: Partial<Record<FoundBy, number>> = {};
   for (const part of parts) if (part.foundBy !== undefined) foundBy[part.foundBy] = (foundBy[part.foundBy] ?? 0) + 1;
   const factor = learned?.factor ?? 1;
@@ -147,29 +148,29 @@ function modelReport(
       ms: part.ms ?? null,
       found_by: part.foundBy ?? null,
       occurrences: part.occurrences,
+      reason: part.reason ?? null,
     })),
   };
 }
 
 function uniqueMs(sums: readonly TracedSum[], { occurrences }: TraceBook, settings: EstimateSettings): number {
-  const wanted = new Set(
-    sums.flatMap(({ parts }) =>
-      parts.flatMap(({ foundBy, sequence }) =>
-        foundBy === undefined || foundBy === 'fill' ? [] : [sequence.identity],
+  const measured = sums.flatMap(({ parts }) =>
+    parts.filter(({ foundBy }) => foundBy !== undefined && foundBy !== 'fill'),
+  );
+  const wanted = new Set(measured.map(({ sequence }) => sequence.identity));
+  const used = occurrences.filter(({ identity }) => wanted.has(identity));
+  const found = [...groupedBy(used, ({ identity }) => identity).values()];
+  return sumOf(
+    found.map((list) =>
+      computeStatistic(
+        list.map((one) => one.ms),
+        settings.statistic,
       ),
     ),
   );
-  const found = new Map<string, number[]>();
-  for (const { identity, ms: one } of occurrences) {
-    if (!wanted.has(identity)) continue;
-    const values = found.get(identity);
-    if (values === undefined) found.set(identity, [one]);
-    else values.push(one);
-  }
-  return [...found.values()].reduce((total, values) => total + computeStatistic(values, settings.statistic), 0);
 }
 
-function summaryOf(
+function buildSummary(
   sums: readonly TracedSum[],
   models: readonly TraceModelReport[],
   book: TraceBook,
@@ -203,13 +204,7 @@ function summaryOf(
   };
 }
 
-/**
- * Estimates as the document that is exported and shown.
- *
- * @param sums of the requested models
- * @param known of every model whose whole latency is in the traces, each without its own measurements unless those are
- *   requested
- */
+/** @param known of all models whose whole latency is in the traces, without their own measurements unless asked for */
 export function buildTraceReport(
   sums: readonly TracedSum[],
   known: readonly TracedSum[],
@@ -217,31 +212,22 @@ export function buildTraceReport(
   settings: TraceReportSettings,
 ): TraceReport {
   const { system, sources, provenance = null, granularity, statistic, reuse, fill, calibrate } = settings;
-  const models = sums.map((sum) =>
-    modelReport(
-      sum,
-      known.filter(({ target }) => target.name !== sum.target.name),
-      settings,
-    ),
-  );
+  const given = { statistic, occurrences: reuse, fill, calibrate };
+  const models = sums.map((sum) => {
+    const others = known.filter(({ target }) => target.name !== sum.target.name);
+    return modelReport(sum, others, settings);
+  });
   return {
     format: 'dlbricks-trace-report/1',
     provenance,
     system,
     sources: [...sources],
-    settings: {
-      granularity: granularity ?? null,
-      statistic,
-      occurrences: reuse,
-      fill,
-      calibrate,
-      confidence: CONFIDENCE,
-    },
+    settings: { granularity: granularity ?? null, ...given, confidence: CONFIDENCE },
     corrections: book.corrections.map(({ model, source, factor, wholeMs, tracedWholeMs }) => {
       return { model, source, factor, whole_ms: wholeMs, traced_whole_ms: tracedWholeMs };
     }),
     repeated: [...book.repeated],
     models,
-    summary: summaryOf(sums, models, book, settings),
+    summary: buildSummary(sums, models, book, settings),
   };
 }

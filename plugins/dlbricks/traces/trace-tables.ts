@@ -13,6 +13,8 @@ import {
   textTable,
   wrap,
   counted,
+  left,
+  right,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import { formatMs, percent, UNKNOWN } from '../report/words.js';
@@ -28,12 +30,10 @@ function intervalCell({ estimate_low_ms: low, estimate_high_ms: high }: TraceMod
 type ModelColumn = Column<TraceModelReport>;
 
 function columnsFor({ models }: TraceReport): readonly ModelColumn[] {
-  const column = (title: string, cell: ModelColumn['cell'], align: ModelColumn['align'] = 'right'): ModelColumn => {
-    return { title, align, cell };
-  };
+  const column = right<TraceModelReport>;
   const has = (isThere: (model: TraceModelReport) => boolean): boolean => models.some(isThere);
   return [
-    column('model', ({ name }) => oneLine(name), 'left'),
+    left('model', ({ name }) => oneLine(name)),
     column('layers', ({ layers }) => String(layers)),
     column('unique', ({ unique }) => String(unique)),
     column('estimate (ms)', ({ estimate_ms: ms, covers_whole_model: isWhole }) =>
@@ -64,17 +64,17 @@ function columnsFor({ models }: TraceReport): readonly ModelColumn[] {
 const DISPENSABLE = ['layers', 'unique', 'longest path (ms)', 'normalized', 'filled in', 'measured', 'end-to-end (ms)'];
 
 function missingLines({ name, sequence_list: sequences }: TraceModelReport): string[] {
-  const counts = new Map<string, { count: number; first: string }>();
-  for (const { found_by: foundBy, operators, position } of sequences) {
+  const counts = new Map<string, { count: number; first: string; why: string }>();
+  for (const { found_by: foundBy, operators, position, reason } of sequences) {
     if (foundBy !== null) continue;
     const label = operatorsLabel(operators);
-    const counted = counts.get(label) ?? { count: 0, first: position };
+    const counted = counts.get(label) ?? { count: 0, first: position, why: reason === null ? '' : `; ${reason}` };
     counted.count++;
     counts.set(label, counted);
   }
   const all = [...counts].sort(([, a], [, b]) => b.count - a.count);
-  const lines = all.slice(0, MAX_MISSING_SHOWN).map(([label, { count, first }]) => {
-    return `  ${oneLine(`${name}: missing ${count} x ${label} (first: layer ${first})`)}`;
+  const lines = all.slice(0, MAX_MISSING_SHOWN).map(([label, { count, first, why }]) => {
+    return `  ${oneLine(`${name}: missing ${count} x ${label} (first: layer ${first})${why}`)}`;
   });
   const rest = all.slice(MAX_MISSING_SHOWN).reduce((sum, [, { count }]) => sum + count, 0);
   return rest > 0 ? [...lines, `  ${oneLine(name)}: and ${rest} more; --export-json lists all`] : lines;
@@ -173,7 +173,7 @@ const KEYS = [
   'normalized_latency',
 ] as const satisfies readonly (keyof TraceModelReport)[];
 
-function tableResultOf(report: TraceReport): TableResult {
+function buildTableResult(report: TraceReport): TableResult {
   const { models } = report;
   return {
     document: report,
@@ -186,34 +186,25 @@ function tableResultOf(report: TraceReport): TableResult {
   };
 }
 
-function partsOf({ name, sequence_list: sequences }: TraceModelReport): PartOfTime {
+function listParts({ name, sequence_list: sequences }: TraceModelReport): PartOfTime {
   const parts = sequences.flatMap(({ operators, name: layer, ms }) =>
     ms === null ? [] : [{ kind: operators[0] ?? UNKNOWN, name: layer === '' ? operatorsLabel(operators) : layer, ms }],
   );
   return partsByKind(name, parts);
 }
 
-function pageOf(report: TraceReport): Page {
+function buildPage(report: TraceReport): Page {
   const { models, system, settings, summary } = report;
+  const interval = `its ${settings.confidence * 100} % interval`;
   const chart = rangeChart({
     unit: 'ms',
-    words: {
-      value: 'estimate',
-      interval: `its ${settings.confidence * 100} % interval`,
-      other: 'whole model, measured',
-    },
+    words: { value: 'estimate', interval, other: 'whole model, measured' },
     ranges: models.map((model) => {
       const { name, estimate_ms: value, estimate_low_ms: low, estimate_high_ms: high, end_to_end_ms: other } = model;
       const measured = other === null ? '' : `; measured ${formatMs(other)} ms`;
       const part = model.covers_whole_model ? '' : 'part: ';
-      return {
-        name,
-        value,
-        low,
-        high,
-        other,
-        text: `${part}${formatMs(value)} ms (${intervalCell(model)})${measured}`,
-      };
+      const text = `${part}${formatMs(value)} ms (${intervalCell(model)})${measured}`;
+      return { name, value, low, high, other, text };
     }),
   });
   const { mape_percent: error, complete_models: complete } = summary;
@@ -228,7 +219,7 @@ function pageOf(report: TraceReport): Page {
       {
         title: 'Where the time goes',
         lead: 'Each model above its operators. Widths are times, on one scale for all models.',
-        chart: icicleChart(models.map(partsOf)),
+        chart: icicleChart(models.map(listParts)),
       },
     ],
   };
@@ -236,8 +227,8 @@ function pageOf(report: TraceReport): Page {
 
 export function shownTraceReport(report: TraceReport): ShownResult {
   return {
-    result: () => tableResultOf(report),
-    page: () => pageOf(report),
+    result: () => buildTableResult(report),
+    page: () => buildPage(report),
     text: ({ width = Infinity }) => {
       const table = fittingTable(columnsFor(report), report.models, { width, dispensable: DISPENSABLE });
       const missing = report.models.flatMap(missingLines).map((line) => wrap(line, width, '    '));

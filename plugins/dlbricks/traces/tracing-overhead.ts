@@ -9,14 +9,16 @@ export interface Correction {
 }
 
 /**
- * A whole model took `tracedWholeMs` with its layers traced, and `wholeMs` without. It is not known whether the
- * difference is in the layers or between them, so both are reduced in proportion. The sum over the layers then stays
- * below the time without tracing as it was below the time with it.
+ * It is not known whether the cost of tracing is in the layers or between them, so both are reduced in proportion.
  *
  * @param wholeMs executions of the whole model without layer tracing, from any trace of the same system
  * @returns undefined where one of the two is not known, or tracing cost nothing
  */
-export function correctionOf(model: string, traced: TracedModel, wholeMs: readonly number[]): Correction | undefined {
+export function computeCorrection(
+  model: string,
+  traced: TracedModel,
+  wholeMs: readonly number[],
+): Correction | undefined {
   if (wholeMs.length === 0 || traced.tracedWholeMs.length === 0) return undefined;
   const plain = trimmedMean(wholeMs);
   const slower = trimmedMean(traced.tracedWholeMs);

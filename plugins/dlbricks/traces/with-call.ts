@@ -6,18 +6,15 @@ function isCall({ layers }: TraceSequence): boolean {
 }
 
 /** Equal for models of the same sequences in any order. */
-function contentOf({ sequences }: Target): string {
+function formatContent({ sequences }: Target): string {
   const identities = sequences.filter((sequence) => !isCall(sequence)).map(({ identity }) => identity);
   return JSON.stringify(identities.sort());
 }
 
-/**
- * Adds the call of a run to a model in a file, where the traces have an estimate from the same bricks: `--trace-out`
- * writes the call, and it cannot be found by a signature or a shape.
- */
+/** Adds the call that `--trace-out` wrote with an estimate from the same bricks: no signature or shape finds it. */
 export function withCall(target: Target, { targets }: TraceBook): Target {
-  const content = contentOf(target);
-  const twin = targets.find((traced) => traced.sequences.some(isCall) && contentOf(traced) === content);
+  const content = formatContent(target);
+  const twin = targets.find((traced) => traced.sequences.some(isCall) && formatContent(traced) === content);
   const call = twin?.sequences.find(isCall);
   if (twin === undefined || call === undefined) return target;
   const end = target.sequences.length;

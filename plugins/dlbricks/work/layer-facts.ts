@@ -22,7 +22,7 @@ const INTS = 7;
 const STRINGS = 8;
 
 /** An attribute as a trace or a table would give it; a tensor or a graph only by its presence. */
-function valueOf(attribute: Attribute): unknown {
+function readAttribute(attribute: Attribute): unknown {
   const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
   switch (Number(attribute.type)) {
     case FLOAT:
@@ -53,7 +53,7 @@ export function readLayerFacts(graph: LayerGraph, node: Node): LayerFacts {
     operator: node.opType,
     domain: node.domain,
     name: node.name,
-    attributes: Object.fromEntries(node.attributes.map((attribute) => [attribute.name, valueOf(attribute)])),
+    attributes: Object.fromEntries(node.attributes.map((attribute) => [attribute.name, readAttribute(attribute)])),
     inputs: tensors(inputs),
     outputs: tensors(node.outputs),
     activations: inputs.flatMap((name, index) => (graph.constants.has(name) ? [] : [index])),

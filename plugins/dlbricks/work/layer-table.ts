@@ -51,19 +51,8 @@ export const layersSchema = z.strictObject({
 
 export type Layers = Pick<z.infer<typeof layersSchema>, 'models' | 'layers'>;
 
-type Bytes = Pick<TotalWork, 'parameterBytes' | 'activationBytes' | 'outputBytes'>;
-
-function intensityOf(
-  operations: number | undefined,
-  { parameterBytes, activationBytes, outputBytes }: Bytes,
-): number | null {
-  const bytes = parameterBytes + activationBytes + outputBytes;
-  return operations === undefined || bytes === 0 ? null : operations / bytes;
-}
-
-function fieldsOf(
-  work: Pick<WorkOfLayer, 'multiplyAccumulates' | 'operations' | 'parameters' | keyof Bytes>,
-): Omit<z.infer<typeof totalSchema>, 'model' | 'layers' | 'uncounted_layers'> {
+function computeFields(work: Pick<WorkOfLayer, keyof TotalWork & keyof WorkOfLayer>) {
+  const bytes = work.parameterBytes + work.activationBytes + work.outputBytes;
   return {
     multiply_accumulates: work.multiplyAccumulates ?? null,
     operations: work.operations ?? null,
@@ -71,11 +60,11 @@ function fieldsOf(
     parameter_bytes: work.parameterBytes,
     activation_bytes: work.activationBytes,
     output_bytes: work.outputBytes,
-    intensity: intensityOf(work.operations, work),
+    intensity: work.operations === undefined || bytes === 0 ? null : work.operations / bytes,
   };
 }
 
-export function layersOf(graphs: readonly { readonly name: string; readonly graph: LayerGraph }[]): Layers {
+export function countLayerWork(graphs: readonly { readonly name: string; readonly graph: LayerGraph }[]): Layers {
   const ofModels = graphs.map(({ name, graph }) => {
     const works = workOfLayers(graph);
     const total = totalWork(graph, works);
@@ -85,11 +74,11 @@ export function layersOf(graphs: readonly { readonly name: string; readonly grap
       name: work.node.name,
       operator: work.node.opType,
       shape: work.shapes.map((dims) => `[${dims?.join(',') ?? '?'}]`).join(';'),
-      ...fieldsOf(work),
+      ...computeFields(work),
       uncounted: work.uncounted ?? null,
     }));
     return {
-      total: { model: name, layers: layers.length, ...fieldsOf(total), uncounted_layers: total.uncountedLayers },
+      total: { model: name, layers: layers.length, ...computeFields(total), uncounted_layers: total.uncountedLayers },
       layers,
     };
   });
@@ -107,7 +96,7 @@ function giga(value: number | null): string {
   return value === null ? 'an unknown number of' : `${(value / 1e9).toFixed(3)}·10⁹`;
 }
 
-function notesOf({ models, layers }: Layers): string[] {
+function listNotes({ models, layers }: Layers): string[] {
   return models.flatMap((total) => {
     const { model, uncounted_layers: uncounted } = total;
     const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
@@ -146,5 +135,5 @@ export function layersTable(layers: Layers): AnalysisTable {
   const rows = layers.layers.map((layer) =>
     Object.fromEntries(columns.map(({ key }) => [key, layer[key as keyof typeof layer]])),
   );
-  return { columns, rows, notes: notesOf(layers) };
+  return { columns, rows, notes: listNotes(layers) };
 }

@@ -16,11 +16,8 @@ function add(paths: Paths, pattern: string, count: number): void {
   paths.set(pattern, (paths.get(pattern) ?? 0) + count);
 }
 
-/**
- * The paths of `length` layers, each of which reads an output of the one before. They are counted, not listed: there
- * may be exponentially many.
- */
-function pathsOf({ layers }: LayerGraph, length: number): Paths {
+/** Counted, not listed: there may be exponentially many. */
+function countPaths({ layers }: LayerGraph, length: number): Paths {
   /** By a value's name: the paths that end at the layer that made it, by their length. */
   const endingAt = new Map<string, readonly Paths[]>();
   const all: Paths = new Map();
@@ -39,11 +36,11 @@ function pathsOf({ layers }: LayerGraph, length: number): Paths {
   return all;
 }
 
-export function patternsOf(graphs: readonly LayerGraph[], length: number): readonly Pattern[] {
+export function countPatterns(graphs: readonly LayerGraph[], length: number): readonly Pattern[] {
   const occurrences: Paths = new Map();
   const models: Paths = new Map();
   for (const graph of graphs) {
-    for (const [pattern, count] of pathsOf(graph, length)) {
+    for (const [pattern, count] of countPaths(graph, length)) {
       add(occurrences, pattern, count);
       add(models, pattern, 1);
     }

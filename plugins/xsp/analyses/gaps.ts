@@ -9,7 +9,7 @@ export interface Part {
 }
 
 /** The parts add up to a traced run. */
-export function partsOf({
+export function computeParts({
   kernels,
   kernelsMs,
   tracedMs,
@@ -32,7 +32,7 @@ export const gaps = xspAnalysis({
   columns: [text('part'), number('duration', 'duration', 'ms'), number('duration_percent', 'of the model', '%')],
   rowsOf: (trace) => {
     const whole = trace.tracedMs ?? null;
-    return partsOf(trace).map(({ part, ms }) => {
+    return computeParts(trace).map(({ part, ms }) => {
       const share = ratio(ms, whole);
       return { part, duration: ms, duration_percent: share === null ? null : 100 * share };
     });

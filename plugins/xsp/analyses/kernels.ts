@@ -2,7 +2,7 @@ import { groupedBy, sumOf } from '../../../src/plugin-api.js';
 import { number, text, xspAnalysis } from '../analysis.js';
 import { drawRoofline, drawRows } from '../draw.js';
 import { type Kernel, ratio } from '../traces.js';
-import { INTENSITY, intensityOf, ROOF, roofOf, WORK, WORK_NOTE, workOf } from '../work.js';
+import { INTENSITY, selectIntensity, ROOF, computeRoof, WORK, WORK_NOTE, computeWork } from '../work.js';
 
 const NAME = [text('kernel_name', 'kernel'), text('kernel_type', 'type')];
 
@@ -16,7 +16,7 @@ export const kernels = xspAnalysis({
   level: 'SYSTEM_LIBRARY_TRACE',
   columns: [...NAME, number('duration', 'duration', 'µs'), ...WORK, ...INTENSITY],
   rowsOf: (trace) =>
-    trace.kernels.map((kernel) => ({ ...nameOf(kernel), duration: kernel.ms * 1000, ...workOf([kernel], trace) })),
+    trace.kernels.map((kernel) => ({ ...nameOf(kernel), duration: kernel.ms * 1000, ...computeWork([kernel], trace) })),
   notesOf: () => [WORK_NOTE],
   draw: drawRows('Time of each kernel', ['kernel', 'kernel_name'], 'µs', [['duration', 'duration']]),
 });
@@ -27,7 +27,7 @@ export const kernelRoofline = xspAnalysis({
   level: 'SYSTEM_LIBRARY_TRACE',
   columns: [...NAME, ...INTENSITY, ...ROOF],
   rowsOf: (trace) =>
-    trace.kernels.map((kernel) => ({ ...nameOf(kernel), ...intensityOf(kernel), ...roofOf(kernel, trace) })),
+    trace.kernels.map((kernel) => ({ ...nameOf(kernel), ...selectIntensity(kernel), ...computeRoof(kernel, trace) })),
   notesOf: () => [WORK_NOTE],
   draw: drawRoofline('Kernels and roofs', 'kernel_name'),
 });
@@ -57,7 +57,7 @@ export const kernelGroups = xspAnalysis({
           kernel_count: of.length,
           duration: ms * 1000,
           model_duration_percent: share === null ? null : 100 * share,
-          ...workOf(of, trace),
+          ...computeWork(of, trace),
         };
       });
   },

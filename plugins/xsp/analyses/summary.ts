@@ -1,15 +1,15 @@
 import { groupedBy, PlatformError, sumOf } from '../../../src/plugin-api.js';
 import { type Row, text, xspAnalysis } from '../analysis.js';
 import { type Kernel, type Trace } from '../traces.js';
-import { roofOf } from '../work.js';
-import { partsOf } from './gaps.js';
+import { computeRoof } from '../work.js';
+import { computeParts } from './gaps.js';
 
 const TYPES = 5;
 const KERNELS = 3;
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
-function mostOf(kernels: readonly Kernel[], count: number): readonly Kernel[] {
+function findSlowest(kernels: readonly Kernel[], count: number): readonly Kernel[] {
   return kernels.toSorted((a, b) => b.ms - a.ms).slice(0, count);
 }
 
@@ -30,7 +30,7 @@ function boundText({ kernels, kernelsMs }: Trace): string {
 }
 
 function kernelText(kernel: Kernel, trace: Trace): string {
-  const { roof_percent: share, remark } = roofOf(kernel, trace);
+  const { roof_percent: share, remark } = computeRoof(kernel, trace);
   const ofRoof =
     typeof share === 'number' ? `, ${share.toFixed(0)} % of its roof${remark === '' ? '' : ` (${remark})`}` : '';
   return `${kernel.layer.operator} ${kernel.layer.name} ${kernel.shape}: ${kernel.ms.toFixed(3)} ms, ${percent(kernel.ms / trace.kernelsMs)}${ofRoof}`;
@@ -49,7 +49,7 @@ function memoryText({ kernels }: Trace): string {
 
 function linesOf(trace: Trace): readonly Row[] {
   const { modelMs, tracedMs, kernelsMs, kernels } = trace;
-  const [, waiting, handing, gap] = partsOf(trace);
+  const [, waiting, handing, gap] = computeParts(trace);
   const whole = modelMs ?? tracedMs;
   const tracing =
     modelMs === undefined || tracedMs === undefined
@@ -68,7 +68,7 @@ function linesOf(trace: Trace): readonly Row[] {
     ['bound by', boundText(trace)],
     ['waiting in kernels', `${waited.toFixed(3)} ms, ${percent(waited / kernelsMs)}`],
     ['between kernels', between],
-    ...mostOf(kernels, KERNELS).map((kernel, at) => [`kernel ${at + 1}`, kernelText(kernel, trace)] as const),
+    ...findSlowest(kernels, KERNELS).map((kernel, at) => [`kernel ${at + 1}`, kernelText(kernel, trace)] as const),
     ['most memory', memoryText(trace)],
     ['cost of tracing', tracing],
   ];

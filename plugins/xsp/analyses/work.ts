@@ -2,7 +2,7 @@ import { sumOf } from '../../../src/plugin-api.js';
 import { number, type Row, text, xspAnalysis } from '../analysis.js';
 import { drawRoofline, drawRows } from '../draw.js';
 import { boundBy, type Kernel, sumOrNull, type Trace } from '../traces.js';
-import { INTENSITY, intensityOf, ROOF, roofOf, togetherOf, WORK, WORK_NOTE, workOf } from '../work.js';
+import { INTENSITY, selectIntensity, ROOF, computeRoof, sumWork, WORK, WORK_NOTE, computeWork } from '../work.js';
 
 const LAYER = [number('layer_index', 'index'), text('layer_name', 'name'), text('layer_type', 'type')];
 
@@ -39,7 +39,7 @@ function identityOf(
 }
 
 /** In the author's order; kernels that compute none of these come last, without an index. */
-function layersOf({ kernels }: Trace): readonly Layer[] {
+function groupByLayer({ kernels }: Trace): readonly Layer[] {
   if (kernels.every(({ layer }) => layer.sources === undefined)) {
     return kernels.map((kernel, index) => ({ identity: identityOf(index, kernel.layer), parts: [kernel] }));
   }
@@ -91,7 +91,7 @@ export const layerKernels = xspAnalysis({
     text('kernels'),
   ],
   rowsOf: (trace) =>
-    layersOf(trace).map(({ identity, parts }) => ({ ...identity, ...times(parts), ...workOf(parts, trace) })),
+    groupByLayer(trace).map(({ identity, parts }) => ({ ...identity, ...times(parts), ...computeWork(parts, trace) })),
   notesOf: () => [...NOTES, 'GPU: null, a processor has none. pool: null with one thread.', WORK_NOTE],
   draw: drawRows('Layers and the thread pool', ['layer', 'layer_index'], 'µs', [
     ['duration', 'layer_duration'],
@@ -105,8 +105,8 @@ export const layerWork = xspAnalysis({
   level: 'SYSTEM_LIBRARY_TRACE',
   columns: [...LAYER, ...WORK.slice(0, 3)],
   rowsOf: (trace) =>
-    layersOf(trace).map(({ identity, parts }) => {
-      const { flops, readBytes, writeBytes } = togetherOf(parts);
+    groupByLayer(trace).map(({ identity, parts }) => {
+      const { flops, readBytes, writeBytes } = sumWork(parts);
       return { ...identity, flops, dram_read_bytes: readBytes, dram_write_bytes: writeBytes };
     }),
   notesOf: () => [...NOTES, WORK_NOTE],
@@ -119,12 +119,12 @@ export const layerRoofline = xspAnalysis({
   level: 'SYSTEM_LIBRARY_TRACE',
   columns: [...LAYER, ...INTENSITY, ...ROOF],
   rowsOf: (trace) =>
-    layersOf(trace).flatMap(({ identity, parts }) => {
+    groupByLayer(trace).flatMap(({ identity, parts }) => {
       const [first] = parts;
       if (first === undefined) return [];
-      const together = { ...first, ...togetherOf(parts) };
+      const together = { ...first, ...sumWork(parts) };
       const memoryBound = boundBy(together.intensity, trace.ridge);
-      return [{ ...identity, ...intensityOf({ ...together, memoryBound }), ...roofOf(together, trace) }];
+      return [{ ...identity, ...selectIntensity({ ...together, memoryBound }), ...computeRoof(together, trace) }];
     }),
   notesOf: () => [...NOTES, WORK_NOTE],
   draw: drawRoofline('Layers and roofs', 'layer_name'),
@@ -138,7 +138,7 @@ function modelRow(trace: Trace): Row {
     model_duration: ms === undefined ? null : ms * 1000,
     model_gpu_duration: null,
     model_kernel_duration: kernelsMs * 1000,
-    ...workOf(
+    ...computeWork(
       kernels.filter(({ flops }) => flops !== null),
       trace,
       ms,

@@ -37,11 +37,9 @@ const LACKING: Readonly<Record<Ability, string>> = {
 };
 
 /**
- * Connects to an agent behind an address, host:port, and asks for its description. After a lost connection, the
- * description is fetched again before the next call: an agent that is another system than before gets no call.
+ * After a lost connection, the description is fetched again: an agent that is another system than before gets no call.
  *
- * @throws PlatformError beyond those of {@link BenchmarkAgent}: `internal` where the agent's answer is invalid, and
- *   `unauthenticated` where it requires another token
+ * @throws PlatformError `internal` where the agent's answer is invalid, `unauthenticated` for another token
  */
 export async function connectAgent(address: string, clientOptions?: RpcClientOptions): Promise<BenchmarkAgent> {
   const client = createRpcClient(address, 'agent', clientOptions);
@@ -84,7 +82,10 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
     throw new PlatformError('unavailable', `${problem}; run the command again to measure on that system`);
   }
 
-  function measurementOf(message: Measurement | undefined, request: MeasureRequest): MeasuredRequest['measurement'] {
+  function decodeMeasurement(
+    message: Measurement | undefined,
+    request: MeasureRequest,
+  ): MeasuredRequest['measurement'] {
     if (message === undefined) {
       throw new PlatformError('internal', `the agent at ${address} ended a measurement without a result`);
     }
@@ -118,7 +119,7 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
       const progress = event?.$case === 'progress' ? wire.fromWireProgress(event.value) : undefined;
       if (progress !== undefined) onProgress?.({ ...progress, index });
     }
-    return { index, measurement: measurementOf(measurement, request) };
+    return { index, measurement: decodeMeasurement(measurement, request) };
   }
 
   async function* measureTogether(
@@ -144,13 +145,13 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
         const { brick, measurement } = event.value;
         const numbered = together[brick];
         if (numbered === undefined || !missing.delete(brick)) continue;
-        yield { index: numbered.index, measurement: measurementOf(measurement, numbered.request) };
+        yield { index: numbered.index, measurement: decodeMeasurement(measurement, numbered.request) };
       }
       const progress = event?.$case === 'progress' ? wire.fromWireProgress(event.value) : undefined;
       const index = together[progress?.index ?? 0]?.index;
       if (progress !== undefined && index !== undefined) onProgress?.({ ...progress, index });
     }
-    if (missing.size > 0) measurementOf(undefined, first.request);
+    if (missing.size > 0) decodeMeasurement(undefined, first.request);
   }
 
   return {

@@ -9,7 +9,6 @@ export class AnswerLimit {
   #progress = 0;
   readonly #startMs = performance.now();
 
-  /** @param mostResults number of results that were asked for */
   constructor(
     private readonly address: string,
     private readonly mostResults: number,

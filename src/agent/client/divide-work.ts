@@ -13,9 +13,7 @@ export interface DivideOptions {
   readonly agents: number;
   /** Last-level cache of each agent; 0 where it is not known. */
   readonly cacheBytes: number;
-  /** Most requests of an item; by default any number. */
   readonly mostRequests?: number;
-  /** Most bytes of an item's models; by default any number. */
   readonly mostBytes?: number;
 }
 
@@ -28,24 +26,23 @@ function modelKey({ request: { context, modelBytes } }: Numbered): string {
   return `${context?.footprintBytes ?? 'alone'} ${modelBytes ?? ''}`;
 }
 
-function bytesOf(together: readonly Numbered[]): number {
+function countModelBytes(together: readonly Numbered[]): number {
   return together.reduce((sum, { request }) => sum + request.benchmark.model.length, 0);
 }
 
 /** Divides requests into pieces of limited length, which differ by one at most. */
 function pieces(together: readonly Numbered[], limits: ItemLimits): readonly (readonly Numbered[])[] {
   const { length } = together;
-  const wanted = Math.ceil(Math.max(1, length / limits.requests, bytesOf(together) / limits.bytes));
+  const wanted = Math.ceil(Math.max(1, length / limits.requests, countModelBytes(together) / limits.bytes));
   // The fewest pieces that are no longer than those of the wanted number.
   const count = Math.ceil(length / Math.ceil(length / wanted));
-  const startOf = (piece: number): number => Math.ceil((piece * length) / count);
-  return Array.from({ length: count }, (_, piece) => together.slice(startOf(piece), startOf(piece + 1)));
+  const findStart = (piece: number): number => Math.ceil((piece * length) / count);
+  return Array.from({ length: count }, (_, piece) => together.slice(findStart(piece), findStart(piece + 1)));
 }
 
 /**
- * Divides requests into items for agents. One agent measures an item. The requests of an item have the same setup and
- * the same context, and keep their order. Where caches hold a part of a model, all of its bricks are in one item: fewer
- * bricks would be warmer in the caches. A benchmark without a context is an item of its own.
+ * One agent measures an item: requests of one setup and context, in their order. Where caches hold a part of a model,
+ * all of its bricks are in one item: fewer bricks would be warmer in the caches.
  */
 export function divideWork(
   requests: readonly MeasureRequest[],
@@ -53,10 +50,10 @@ export function divideWork(
 ): readonly (readonly Numbered[])[] {
   const share = Math.max(FEWEST, Math.ceil(requests.length / (ITEMS_EACH * agents)));
   const limits = { requests: Math.min(mostRequests, share), bytes: mostBytes };
-  return requestsTogether(requests).flatMap((together) => itemsOf(together, limits, cacheBytes));
+  return requestsTogether(requests).flatMap((together) => buildItems(together, limits, cacheBytes));
 }
 
-function itemsOf(
+function buildItems(
   together: readonly Numbered[],
   limits: ItemLimits,
   cacheBytes: number,
@@ -79,6 +76,7 @@ function fits(item: readonly Numbered[], piece: readonly Numbered[], limits: Ite
   const [first] = item;
   const [next] = piece;
   const isSameContext = first?.request.context?.footprintBytes === next?.request.context?.footprintBytes;
-  const isSmall = item.length + piece.length <= limits.requests && bytesOf(item) + bytesOf(piece) <= limits.bytes;
+  const isSmall =
+    item.length + piece.length <= limits.requests && countModelBytes(item) + countModelBytes(piece) <= limits.bytes;
   return isSameContext && isSmall;
 }

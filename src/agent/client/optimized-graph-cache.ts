@@ -12,7 +12,6 @@ import { fromWireBenchmark, fromWireValues, toWireBenchmark, toWireValues } from
 /** Part of every key. Increase it when agents make different graphs from the same input. */
 const CACHE_VERSION = 4;
 
-/** File name of a graph. It depends on the system, because a graph is kept only for the system that optimized it. */
 function fileName({ fingerprint }: System, { signature }: Benchmark): string {
   const key = createHash('sha256').update(`${CACHE_VERSION} ${fingerprint} ${signature}`).digest('hex');
   return `${key}.binpb`;
@@ -32,10 +31,7 @@ async function keep(file: string, bytes: Uint8Array): Promise<void> {
   await writeFileAtomically(file, bytes);
 }
 
-/**
- * The same agent, with its optimized graphs kept in a folder: optimizing takes a session of the whole model, and the
- * same system always gives the same graph. Where the folder cannot be written to, graphs are optimized each time.
- */
+/** Keeps optimized graphs in a folder. Where it cannot be written to, graphs are optimized each time. */
 export function cacheOptimizedGraphs(agent: BenchmarkAgent, folder: string): BenchmarkAgent {
   return {
     ...agent,

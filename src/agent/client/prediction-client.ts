@@ -77,7 +77,7 @@ export interface PredictionClient {
   close(): void;
 }
 
-function optionsOf({ batchSize = 0, featureLimit = 0, traceLevel }: PredictionSettings): PredictionOptions {
+function toWireOptions({ batchSize = 0, featureLimit = 0, traceLevel }: PredictionSettings): PredictionOptions {
   return {
     requestId: '',
     featureLimit,
@@ -124,7 +124,7 @@ export function connectPredictions(address: string, kind: PeerKind, options?: Rp
 
   return {
     async open(model, settings, signal) {
-      const request = { ...model, persist: false, options: optionsOf(settings) };
+      const request = { ...model, persist: false, options: toWireOptions(settings) };
       return (await client.unary(PredictService.open, request, { deadlineMs: PREDICTION_CALL_DEADLINE_MS, signal })).id;
     },
 

@@ -9,7 +9,6 @@ export interface Numbered {
 const MAX_REQUESTS = 2000;
 const MAX_BYTES = 16 * 2 ** 20;
 
-/** The same text for requests with the same setup. */
 export function sharedSetupKey({ runOptions, protocol, occasion, limits }: MeasureRequest): string {
   return JSON.stringify([runOptions, protocol, occasion, limits]);
 }
@@ -29,7 +28,7 @@ class Group {
     this.#bytes += numbered.request.benchmark.model.length;
   }
 
-  /** Adds a request that fits into the group. @returns whether it fits */
+  /** @returns whether it fits */
   take(numbered: Numbered): boolean {
     const { request } = numbered;
     const [first] = this.requests;
@@ -41,10 +40,7 @@ class Group {
   }
 }
 
-/**
- * Groups requests, in their order: adjacent requests with a context and the same setup are one group, as far as one
- * call has room. Every other request is a group of its own.
- */
+/** Adjacent requests with a context and the same setup are one group, as far as one call has room. */
 export function requestsTogether(requests: readonly MeasureRequest[]): readonly (readonly Numbered[])[] {
   const groups: Group[] = [];
   for (const [index, request] of requests.entries()) {

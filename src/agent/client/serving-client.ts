@@ -44,11 +44,7 @@ export function nowMs(): number {
   return performance.now() + OFFSET_MS;
 }
 
-/**
- * Has an agent open a model and keep its machine's turn until the end.
- *
- * @throws PlatformError where the agent cannot, or does not answer
- */
+/** Has an agent open a model and keep its machine's turn until the end. */
 export async function connectServing(
   address: string,
   request: ServeRequest,

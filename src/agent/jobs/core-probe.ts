@@ -6,11 +6,7 @@ import { timeWork, warmUpWork } from './probe-work.js';
 /** Number of probes after the warm-up. The fastest one gives the speed of a core that is not shared. */
 const FIRST_PROBES = 50;
 
-/**
- * A core counts as shared if a probe takes more than this many times as long as the fastest probe. A busy second
- * hyperthread makes the work 1.6 to 1.7 times as long. An interrupt or a change of the frequency makes it less than 1.1
- * times as long (docs/measuring.md).
- */
+/** Times the fastest probe. A busy hyperthread gives 1.6 to 1.7, an interrupt less than 1.1 (docs/measuring.md). */
 const SHARED_FROM = 1.3;
 
 /** Time between two checks whether the runtime's threads are idle, and the most checks. */
@@ -20,33 +16,19 @@ const MAX_LOOKS = 20;
 /** Threads count as idle if they use less than this share of one core. */
 const IDLE_SHARE = 0.5;
 
-/**
- * Most time that a process loses to a shared core, in dropped runs and in waiting: a constant, plus this share of the
- * time of its other runs. Neighbours come and go within a quarter of a second to some seconds (docs/measuring.md). If a
- * core stays shared, the runs on it count.
- */
+/** Most time lost to a shared core: a constant, plus this share of the other runs' time. Then the runs on it count. */
 const MAX_DROPPED_MS = 2000;
 const MAX_DROPPED_SHARE = 0.5;
 
-/** Time between two probes while no model runs. */
 const POLL_MS = 5;
 
 export interface CoreProbe {
-  /**
-   * Times a fixed piece of work on as many cores as a runtime with this number of threads uses.
-   *
-   * @returns nanoseconds on the slowest of these cores
-   */
+  /** @returns nanoseconds of fixed work on the slowest of as many cores as a runtime with these threads uses */
   take(threads: number): Promise<number>;
   isShared(probeNs: number): boolean;
   count(runMs: number, isShared: boolean): void;
   readonly isPatient: boolean;
-  /**
-   * Waits until the core is no longer shared or {@link isPatient} is false. No model runs meanwhile.
-   *
-   * @param probeNs the newest probe before the call
-   * @returns the newest probe after the wait
-   */
+  /** Waits until the core is no longer shared or {@link isPatient} is false. @returns the newest probe */
   untilAlone(threads: number, probeNs: number): Promise<number>;
 }
 
@@ -58,10 +40,7 @@ export const NO_PROBE: CoreProbe = {
   untilAlone: (_threads, probeNs) => Promise.resolve(probeNs),
 };
 
-/**
- * Times a fixed piece of work between the runs of a measurement. On a virtual machine, another machine may run on the
- * second hyperthread of the same core. Then every kernel takes 1.3 times as long, and no counter of the guest shows it.
- */
+/** Sees another machine on a core's second hyperthread, which slows kernels down; no counter of the guest shows it. */
 export class WorkProbe implements CoreProbe {
   readonly #others = new ProbeThreads();
   #fastestNs: number | undefined;
@@ -71,7 +50,6 @@ export class WorkProbe implements CoreProbe {
 
   constructor(private readonly nowNs: () => bigint) {}
 
-  /** Nanoseconds of the fastest probe on this machine that this process knows; undefined before the first one. */
   get fastestNs(): number | undefined {
     return this.#fastestNs;
   }

@@ -7,15 +7,15 @@ import type { DeclaredType, Node } from '../../onnx/model/model.js';
 import type { MeasureContext } from './measure-benchmark.js';
 import type { Unwatched } from './profile-cost.js';
 
-/**
- * Idle nodes of two graphs. The difference is so large that the time of the nodes shows beside the time of the call.
- */
+/** Idle nodes of two graphs. Their difference is large enough to show beside the time of the call. */
 const MANY = 200;
 const FEW = 2;
 
 const RUNS = 60;
 
 const DROPPED = 10;
+
+type Machine = Pick<MeasureContext, 'predictor' | 'nowNs'>;
 
 /** A graph of idle nodes as in a composite, one right after another, and a node that joins their outputs. */
 function idleNodes(count: number, inputs: number): Uint8Array {
@@ -37,11 +37,7 @@ function idleNodes(count: number, inputs: number): Uint8Array {
   return encodeModelToBytes({ source: 'idle nodes', irVersion: 10, opsets: new Map([['', 14]]), graph });
 }
 
-async function runMsOf(
-  graph: Uint8Array,
-  runOptions: RunOptions,
-  { predictor, nowNs }: MeasureContext,
-): Promise<number> {
+async function measureRunMs(graph: Uint8Array, runOptions: RunOptions, { predictor, nowNs }: Machine): Promise<number> {
   const model = await predictor.open({ kind: 'bytes', bytes: graph }, runOptions);
   try {
     const run = model.prepare(new Map([['x', { elementType: 'int64', dims: [1], bytes: new Uint8Array(8) }]]));
@@ -60,19 +56,16 @@ async function runMsOf(
 /** Times by run options, cached for the life of the process. They depend much on the processor. */
 const known = new Map<string, Unwatched>();
 
-/**
- * Times that the runtime takes without a profile for an idle node of a composite, and for a call. The time of a kernel
- * in the profile includes neither.
- */
-export async function unwatchedTimes(runOptions: RunOptions, context: MeasureContext): Promise<Unwatched> {
+/** Times of an idle node of a composite and of a call: the profile's times of kernels include neither. */
+export async function unwatchedTimes(runOptions: RunOptions, context: Machine): Promise<Unwatched> {
   const key = JSON.stringify(runOptions);
   const found = known.get(key);
   if (found !== undefined) return found;
   const nodeMs = new Map<number, number>();
   const calls: number[] = [];
   for (const inputs of IDLE_INPUTS) {
-    const many = await runMsOf(idleNodes(MANY, inputs), runOptions, context);
-    const few = await runMsOf(idleNodes(FEW, inputs), runOptions, context);
+    const many = await measureRunMs(idleNodes(MANY, inputs), runOptions, context);
+    const few = await measureRunMs(idleNodes(FEW, inputs), runOptions, context);
     const ms = Math.max(0, many - few) / (MANY - FEW);
     nodeMs.set(inputs, ms);
     calls.push(Math.max(0, few - FEW * ms));

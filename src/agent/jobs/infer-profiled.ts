@@ -12,9 +12,7 @@ export interface Inferred {
 }
 
 /**
- * Runs a model on one batch in a new session with the framework's own profile, and records the kernels of the run. A
- * profile ends with its session, so every batch that is traced to this level needs a new session. A first run warms the
- * session up. The measured times include neither the session nor this run.
+ * A profile ends with its session, so every traced batch needs a new one. The times include neither it nor its warm-up.
  *
  * @returns undefined where the framework keeps no profile
  */

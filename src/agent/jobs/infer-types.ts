@@ -12,7 +12,7 @@ import type { Predictor } from '../../predictor/predictor.js';
 import { shapedValue } from '../../predictor/crossing-values.js';
 import { ELEMENT_TYPES, elementCount, type ElementType } from '../../onnx/model/element-type.js';
 import { elementsOf, type TensorValue } from '../../predictor/tensor-value.js';
-import { refusalOf } from '../failure.js';
+import { buildRefusal } from '../failure.js';
 import type { InferTypesJob } from './job.js';
 import { type OpenBenchmark, openBenchmark, type OpenContext } from './open-benchmark.js';
 
@@ -22,7 +22,7 @@ const CONTENT_ELEMENTS = 1024;
 /** Largest other value: some graphs compute sizes in floats, one for each dimension. */
 const OTHER_CONTENT_ELEMENTS = 16;
 
-function rangeOf(value: TensorValue): { readonly minimum: bigint; readonly maximum: bigint } | undefined {
+function findValueRange(value: TensorValue): { readonly minimum: bigint; readonly maximum: bigint } | undefined {
   const elements = elementsOf(value);
   const [first] = elements;
   if (first === undefined) return undefined;
@@ -35,13 +35,12 @@ function rangeOf(value: TensorValue): { readonly minimum: bigint; readonly maxim
   return { minimum: BigInt(minimum), maximum: BigInt(maximum) };
 }
 
-/** The type of a value whose shape was returned instead of itself. */
 function ofShape(shape: TensorValue, elementType: ElementType): InferredValue {
   return { elementType, dims: Array.from(elementsOf(shape), Number) };
 }
 
 /** @param steers whether its content is returned at any size up to the limit of a list */
-function inferredValueOf(value: TensorValue, steers = false): InferredValue {
+function describeInferredValue(value: TensorValue, steers = false): InferredValue {
   const { elementType, dims, bytes } = value;
   if (elementType === 'string') return { elementType, dims };
   const { kind, bits } = ELEMENT_TYPES[elementType];
@@ -50,7 +49,7 @@ function inferredValueOf(value: TensorValue, steers = false): InferredValue {
   // A copy, so that the runtime's buffer can be freed.
   if (elementCount(dims) <= most) return { elementType, dims, content: new Uint8Array(bytes) };
   if (!mayCount || kind === 'boolean' || bits < 8) return { elementType, dims };
-  return { elementType, dims, ...rangeOf(value) };
+  return { elementType, dims, ...findValueRange(value) };
 }
 
 /** Largest content of all steering values together; a message cannot hold much more. */
@@ -80,7 +79,6 @@ async function givenValues(
   return values;
 }
 
-/** The same facts about all values, with the content of those that steer, as far as it fits into a message. */
 function valuesOfRun(
   values: ReadonlyMap<string, TensorValue>,
   steering: ReadonlySet<string>,
@@ -92,16 +90,12 @@ function valuesOfRun(
       if (shaped !== undefined) return [shaped.name, ofShape(value, shaped.elementType)];
       const fits = steering.has(output) && value.bytes.length <= left;
       if (fits) left -= value.bytes.length;
-      return [output, inferredValueOf(value, fits)];
+      return [output, describeInferredValue(value, fits)];
     }),
   );
 }
 
-/**
- * Removes the types of values with an unknown number of dimensions. A binding returns no dimensions for them, as it
- * does for scalars. The type of the value's shape shows the difference: the shape of a scalar has 0 elements, the shape
- * of the other value has an unknown number of elements.
- */
+/** A binding returns no dimensions for values of unknown rank, as for scalars; only a scalar's shape has 0 elements. */
 async function withoutUnranked(
   types: ReadonlyMap<string, TensorType>,
   benchmark: Benchmark,
@@ -130,15 +124,12 @@ async function inferStatically(
 }
 
 /**
- * Infers the type of every value of the graph. Where the runtime cannot infer it from the graph alone, or the content
- * of values is asked for, it runs the graph once, unoptimized, with every value as an output. Values that are not tensors
- * are left out.
+ * Where the graph alone does not tell the types, or content is asked for, the runtime runs the graph once, unoptimized.
  *
- * @throws PlatformError `unsupported` where the runtime refuses the graph, `model` where running it fails (both with
- *   the runtime's message, which names the node)
+ * @throws PlatformError `unsupported` where the runtime refuses the graph, `model` where running it fails
  */
 export async function inferTypes(
-  { benchmark, memoryLimitBytes, steeringValues = false }: InferTypesJob,
+  { benchmark, memoryLimitBytes, steeringValues = false }: Omit<InferTypesJob, 'kind'>,
   context: OpenContext,
 ): Promise<ReadonlyMap<string, InferredValue>> {
   const steering = steeringValues ? steeringNames(benchmark) : new Set<string>();
@@ -150,14 +141,14 @@ export async function inferTypes(
     const request = { benchmark, runOptions: AS_IT_IS, memoryLimitBytes };
     open = await openBenchmark(request, context, { everyValueIsOutput: true });
   } catch (error) {
-    throw refusalOf(error, 'open');
+    throw buildRefusal(error, 'open');
   }
   try {
     const values = await open.evaluate();
     const given = steering.size === 0 ? [] : await givenValues(benchmark, steering);
     return valuesOfRun(new Map([...values, ...given]), steering);
   } catch (error) {
-    throw refusalOf(error, 'run');
+    throw buildRefusal(error, 'run');
   } finally {
     await open.close();
   }

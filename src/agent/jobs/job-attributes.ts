@@ -1,10 +1,7 @@
 import type { SpanAttributes } from '../../tracing/span.js';
 import type { WorkerJob } from './job.js';
 
-/**
- * Attributes of a job's span that identify the subject of the job: its signatures, and the name of a whole model that
- * is measured. None for jobs that open a model or predict.
- */
+/** What identifies the subject of a job in its span; nothing for jobs that open a model or predict. */
 export function jobAttributes(job: WorkerJob): SpanAttributes {
   switch (job.kind) {
     case 'measure':

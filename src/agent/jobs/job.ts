@@ -49,7 +49,6 @@ export interface OptimizeJob {
   readonly steeringValues?: boolean | undefined;
 }
 
-/** See run-once.ts. */
 export interface RunOnceJob {
   readonly kind: 'run-once';
   readonly benchmark: Benchmark;
@@ -138,7 +137,6 @@ export function occasionOf(job: WorkerJob): number | undefined {
   return job.kind === 'measure' || job.kind === 'measure-bricks' ? job.occasion : undefined;
 }
 
-/** A measurement without its system and the time at which it was taken. */
 export interface Measured {
   readonly outcome: Outcome;
   readonly costMs: number;
@@ -177,7 +175,6 @@ export type WorkerMessage =
   /** The job has not begun: another process measures on this machine. `for` is that process, once it is known. */
   | { readonly kind: 'waiting'; readonly for: number | undefined }
   | { readonly kind: 'begun' }
-  /** The model is warm. */
   | { readonly kind: 'serving' }
   | { readonly kind: 'answers'; readonly answers: readonly ServedAnswer[] }
   | { readonly kind: 'progress'; readonly progress: MeasureProgress }

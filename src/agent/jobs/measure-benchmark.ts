@@ -2,7 +2,7 @@ import { PlatformError } from '../../base/errors.js';
 import type { Conditions } from '../../measurement/conditions.js';
 import type { Outcome } from '../../measurement/measurement.js';
 import type { SpanRecorder } from '../../tracing/span-recorder.js';
-import { failureOf } from '../failure.js';
+import { classifyFailure } from '../failure.js';
 import { orOfMachine } from '../machine-failure.js';
 import type { Measured, MeasureJob } from './job.js';
 import { type OpenBenchmark, openBenchmark, type OpenContext } from './open-benchmark.js';
@@ -16,16 +16,16 @@ export interface MeasureContext extends OpenContext, TimingContext {
   readonly recorder: SpanRecorder;
 }
 
+/** The first hundreds of calls of a process take up to twice as long, until the code that makes them is compiled. */
+const MIN_WARMUP_MS = 10;
+
 type Samples = Extract<Outcome, { kind: 'samples' }>;
 
-/**
- * The outcome of a benchmark that failed. Errors of this project other than `unsupported` are thrown again, and a
- * failure of the machine is none of the benchmark.
- */
+/** Throws errors of this project other than `unsupported` again: a machine's failure is none of the benchmark. */
 export function failedOutcome(error: unknown, stage: 'open' | 'run'): Outcome {
   const thrown = orOfMachine(error);
   if (thrown instanceof PlatformError && thrown.code !== 'unsupported') throw thrown;
-  return { kind: 'failure', ...failureOf(thrown, stage) };
+  return { kind: 'failure', ...classifyFailure(thrown, stage) };
 }
 
 async function takeSamples(
@@ -33,20 +33,16 @@ async function takeSamples(
   { name, protocol, runOptions: { threads } }: MeasureJob,
   context: MeasureContext,
 ): Promise<{ readonly samples: Samples; readonly sharing: SharedRuns }> {
-  const timed = await timeRuns(benchmark, { ...protocol, threads }, context);
+  // Without warm-up runs, cold runs are wanted.
+  const warmupMs = protocol.warmupRuns === 0 ? 0 : MIN_WARMUP_MS;
+  const timed = await timeRuns(benchmark, { ...protocol, threads, warmupMs }, context);
   recordRuns(context.recorder, timed, name === undefined ? { bricks: 1 } : {});
   const runMs = timed.runs.map(runDurationMs);
-  const warmupMs = timed.warmups.map(runDurationMs);
-  return { samples: { kind: 'samples', runMs, warmupMs }, sharing: timed.sharing };
+  const samples = { kind: 'samples', runMs, warmupMs: timed.warmups.map(runDurationMs) } as const;
+  return { samples, sharing: timed.sharing };
 }
 
-/**
- * Measures one benchmark: fills its weights, creates one session, warms it up, and runs it as often as its protocol
- * says.
- *
- * @throws PlatformError where the request is wrong (`usage`) or the machine fails (`storage`); a failure of the
- *   benchmark is an outcome
- */
+/** A failure of the benchmark is an outcome. @throws PlatformError `usage` (the request) or `storage` (the machine) */
 export async function measureBenchmark(job: MeasureJob, context: MeasureContext): Promise<Measured> {
   const { benchmark, runOptions, protocol, limits } = job;
   const startNs = context.nowNs();

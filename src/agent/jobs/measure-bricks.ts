@@ -10,7 +10,13 @@ import { durationOf, durationsIn } from './durations.js';
 import { unwatchedTimes } from './idle-node.js';
 import type { Measured, MeasureBricksJob } from './job.js';
 import { failedOutcome, type MeasureContext } from './measure-benchmark.js';
-import { correctedCost, costByIdleNodes, costOfKernel, type ProfileCost, shareOfCost } from './profile-cost.js';
+import {
+  correctedCost,
+  costByIdleNodes,
+  computeKernelCost,
+  type ProfileCost,
+  computeCostShare,
+} from './profile-cost.js';
 import { type OpenProfiled, openProfiled } from './profiled-runs.js';
 import { recordRuns } from './run-spans.js';
 import { runDurationMs } from './timed-runs.js';
@@ -18,11 +24,7 @@ import { withSharing } from './watch-conditions.js';
 
 const NS_PER_MS = 1e6;
 
-/**
- * The samples of each brick: the mean over its places in each run.
- *
- * @param cost what the profile adds to the time of a node, by its inputs
- */
+/** @param cost what the profile adds to the time of a node, by its inputs */
 export function collectOutcomes(
   { nodesOf, places }: Composite,
   profile: readonly ProfiledRun[],
@@ -41,7 +43,7 @@ export function collectOutcomes(
 function costsByNode(profile: readonly ProfiledRun[], cost: ProfileCost): ReadonlyMap<string, number> {
   const costs = new Map<string, number>();
   for (const kernel of profile.flatMap(({ kernels }) => kernels)) {
-    costs.set(kernel.name, (costs.get(kernel.name) ?? 0) + costOfKernel(kernel, cost) / profile.length);
+    costs.set(kernel.name, (costs.get(kernel.name) ?? 0) + computeKernelCost(kernel, cost) / profile.length);
   }
   return costs;
 }
@@ -59,10 +61,7 @@ interface Cost {
   readonly costMs: number;
 }
 
-/**
- * Divides the cost of a composite among its bricks. The cost of the session is divided by the bytes of their weights,
- * the rest by the time of their runs.
- */
+/** Divides a composite's cost among its bricks: of the session by bytes of weights, the rest by time of runs. */
 function shares(job: MeasureBricksJob, outcomes: readonly Outcome[], { sessionMs, costMs }: Cost): readonly Cost[] {
   // MIN_SHARE_BYTES gives bricks without weights a part of the session's cost.
   const bytes = job.bricks.map(({ inputs }) => inputBytes(inputs, 'weight') + MIN_SHARE_BYTES);
@@ -80,10 +79,8 @@ function shares(job: MeasureBricksJob, outcomes: readonly Outcome[], { sessionMs
 const MIN_SHARE_BYTES = 2 ** 16;
 
 /**
- * Measures bricks together: in one session of a graph that has each brick once, with the runtime's own profile. Either
- * all bricks have samples, or all fail for the same reason. The agent finds the brick that fails by halving.
- *
- * @throws PlatformError where the request is wrong (`usage`) or the machine fails (`storage`)
+ * Measures bricks in one session of a graph that has each brick once. Either all have samples, or all fail for the same
+ * reason; the agent then halves them. @throws PlatformError `usage` (the request) or `storage` (the machine)
  */
 export async function measureBricks(job: MeasureBricksJob, context: MeasureContext): Promise<readonly Measured[]> {
   const { bricks, paddingBytes, repetition, runOptions, limits } = job;
@@ -111,7 +108,7 @@ export async function measureBricks(job: MeasureBricksJob, context: MeasureConte
       const { profile, ...timed } = await open.run(protocol);
       recordRuns(context.recorder, timed, { profile, bricks: bricks.length });
       const byIdleNodes = costByIdleNodes(composite, profile, unwatched);
-      const matters = shareOfCost(profile, byIdleNodes) > NOTEWORTHY_SHARE;
+      const matters = computeCostShare(profile, byIdleNodes) > NOTEWORTHY_SHARE;
       const without = matters ? (await open.runWithout(ofRunsWithout(protocol))).runs.map(runDurationMs) : [];
       const corrected = correctedCost(composite, byIdleNodes, profile, without, unwatched);
       const outcomes = collectOutcomes(composite, profile, corrected);

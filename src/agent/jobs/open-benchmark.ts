@@ -32,10 +32,7 @@ export function checkMemory({ benchmark, memoryLimitBytes }: Omit<OpenBenchmarkR
   throw new PlatformError('unsupported', message);
 }
 
-/**
- * @throws PlatformError `unsupported` where it cannot fit into memory, and as `materialize` and `openFilledModel` do;
- *   errors of the predictor
- */
+/** @throws PlatformError `unsupported` without enough memory; errors of `materialize`, `openFilledModel`, predictors */
 export async function openBenchmark(
   request: OpenBenchmarkRequest,
   { predictor, temporaryFolder }: OpenContext,

@@ -4,13 +4,13 @@ import { givenValues, modelFromBenchmark, weightlessBenchmark } from '../../meas
 import { hoistSubgraphWeights } from '../../onnx/layers/hoist-subgraph-weights.js';
 import type { Model } from '../../onnx/model/model.js';
 import { readModel } from '../../onnx/read/read-model.js';
-import { subgraphsOf } from '../../onnx/model/subgraphs.js';
+import { listSubgraphs } from '../../onnx/model/subgraphs.js';
 import { materialize } from '../../predictor/materialize.js';
 import { modelWithOwnWeights } from '../../predictor/model-with-own-weights.js';
 import { optimizeFilledModel } from '../../predictor/open-filled-model.js';
 import type { InferredValue } from '../../onnx/layers/layer-graph.js';
 import type { OptimizedGraph } from '../benchmark-agent.js';
-import { refusalOf } from '../failure.js';
+import { buildRefusal } from '../failure.js';
 import { orOfMachine } from '../machine-failure.js';
 import { inferTypes } from './infer-types.js';
 import type { OptimizeJob } from './job.js';
@@ -19,7 +19,7 @@ import { optimizedFolderOf } from './temporary-folder.js';
 
 function hasSubgraphs(benchmark: Benchmark): boolean {
   const { nodes } = modelFromBenchmark(benchmark, 'graph').graph;
-  return nodes.some(({ attributes }) => subgraphsOf(attributes).length > 0);
+  return nodes.some(({ attributes }) => listSubgraphs(attributes).length > 0);
 }
 
 /** Gives a graph that was optimized with open dimensions the input sizes of its benchmark. */
@@ -34,11 +34,9 @@ function withSizes(model: Model, { inputs }: Benchmark): Model {
 }
 
 /**
- * Fills a graph's weights, lets the framework optimize the graph, and removes the weights again. The optimized graph
- * has no shapes of its values, so they are inferred, unless the graph has its own weights.
+ * The optimized graph has no shapes of its values, so they are inferred, unless the graph has its own weights.
  *
- * @throws PlatformError `unsupported` where the framework refuses the graph, `model` where running it fails, `storage`
- *   where the temporary folder cannot hold it
+ * @throws PlatformError `unsupported` (refused graph), `model` (failed run), `storage` (no room for temporary files)
  */
 export async function optimizeGraph(job: OptimizeJob, context: OpenContext): Promise<Omit<OptimizedGraph, 'costMs'>> {
   const { benchmark, runOptions, memoryLimitBytes, steeringValues = false } = job;
@@ -54,7 +52,7 @@ export async function optimizeGraph(job: OptimizeJob, context: OpenContext): Pro
     const options = { folder, temporaryFolder, keepsWeights, keepsValues };
     const fillable = weights === undefined ? materialize(benchmark) : await modelWithOwnWeights(benchmark, weights);
     const path = await optimizeFilledModel(predictor, fillable, runOptions, options).catch((error: unknown) => {
-      throw refusalOf(error, 'open');
+      throw buildRefusal(error, 'open');
     });
     // The files of large weights no longer exist.
     const written = await readModel(path, { ownValues: 'gone' }).catch((error: unknown) => {
@@ -67,7 +65,7 @@ export async function optimizeGraph(job: OptimizeJob, context: OpenContext): Pro
     // Without values of a run, only the kernels of a graph with its own weights are used.
     const values =
       weights === undefined || keepsValues
-        ? await inferTypes({ kind: 'infer-types', benchmark: typed, memoryLimitBytes, steeringValues }, context)
+        ? await inferTypes({ benchmark: typed, memoryLimitBytes, steeringValues }, context)
         : new Map<string, InferredValue>();
     return { benchmark: optimized, values };
   } finally {

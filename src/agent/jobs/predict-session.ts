@@ -4,19 +4,16 @@ import { fillBlocks } from '../../onnx/values/fill.js';
 import type { OpenModel, Predictor } from '../../predictor/predictor.js';
 import type { TensorValue } from '../../predictor/tensor-value.js';
 import type { PredictedFeature } from '../../processing/feature.js';
-import { featuresOf } from '../../processing/postprocess.js';
+import { buildFeatures } from '../../processing/postprocess.js';
 import { type EncodedImage, preprocessImages } from '../../processing/preprocess.js';
-import { imageInputOf, type PredictionInput, type PredictionModel } from '../../registry/prediction-model.js';
+import { requireImageInput, type PredictionInput, type PredictionModel } from '../../registry/prediction-model.js';
 import type { SpanRecorder } from '../../tracing/span-recorder.js';
-import { refusalOf } from '../failure.js';
+import { buildRefusal } from '../failure.js';
 import { type Inferred, inferProfiled } from './infer-profiled.js';
 
 export type ElementTensors = ReadonlyMap<string, TensorValue>;
 
-/**
- * Input of the model: pictures, tensors of equal shapes, or made-up values for elements `first`, `first + 1`, … of a
- * dataset.
- */
+/** Pictures, tensors of equal shapes, or made-up values for elements `first`, `first + 1`, … of a dataset. */
 export type BatchInput =
   | { readonly kind: 'images'; readonly images: readonly EncodedImage[] }
   | { readonly kind: 'tensors'; readonly elements: readonly ElementTensors[] }
@@ -40,7 +37,7 @@ type Feeds = ReadonlyMap<string, TensorValue>;
 /** Distance of the seeds of two elements: made-up values differ between elements, and not between batches. */
 const SEEDS_APART = 1 << 16;
 
-function sizeOf(input: BatchInput): number {
+function countElements(input: BatchInput): number {
   switch (input.kind) {
     case 'images':
       return input.images.length;
@@ -105,14 +102,11 @@ export class PredictSession {
       const session = await predictor.open({ kind: 'file', path: model.path }, runOptions);
       return new PredictSession(model, session, predictor, runOptions);
     } catch (error) {
-      throw refusalOf(error, 'open');
+      throw buildRefusal(error, 'open');
     }
   }
 
-  /**
-   * @throws PlatformError `usage` for a picture that cannot be used, `unsupported` or `model` where the model cannot
-   * be run
-   */
+  /** @throws PlatformError `usage` for an unusable picture, `unsupported` or `model` where the model cannot be run */
   async predict(batch: PredictBatch, recorder: SpanRecorder): Promise<Predicted> {
     const level = 'APPLICATION_TRACE';
     const startMs = performance.now();
@@ -148,7 +142,7 @@ export class PredictSession {
     if (input.kind === 'tensors') {
       return new Map(model.inputs.map((one) => [one.name, stacked(one, input.elements)]));
     }
-    const { name, steps, elementType } = imageInputOf(model);
+    const { name, steps, elementType } = requireImageInput(model);
     const value = await preprocessImages(input.images, steps, elementType);
     return new Map([[name, padded(value, input.images.length, model.fixedBatchSize ?? input.images.length)]]);
   }
@@ -163,16 +157,16 @@ export class PredictSession {
       const outputs = await recorder.section('c_predict', inferring, () => run.evaluate());
       return { outputs, inferenceMs: performance.now() - startMs };
     } catch (error) {
-      throw refusalOf(error, 'run');
+      throw buildRefusal(error, 'run');
     }
   }
 
   private postprocess(outputs: Feeds, { input, featureLimit }: PredictBatch): readonly (readonly PredictedFeature[])[] {
     const { postprocessors, fixedBatchSize } = this.model;
-    const size = sizeOf(input);
+    const size = countElements(input);
     const rows = fixedBatchSize ?? size;
     return Array.from({ length: size }, (_, row) => {
-      return featuresOf(outputs, postprocessors, { row, rows, limit: featureLimit });
+      return buildFeatures(outputs, postprocessors, { row, rows, limit: featureLimit });
     });
   }
 }

@@ -4,9 +4,7 @@ export interface ProbeThreadData {
   readonly shared: SharedArrayBuffer;
 }
 
-/**
- * Data that a thread shares with its process: the numbers of requested and of answered probes, and the newest answer.
- */
+/** Shared with a thread: the numbers of requested and of answered probes, and the newest answer. */
 export const SLOTS = { asked: 0, answered: 1, ns: 2 } as const;
 
 /** Tries of one probe. An interrupt or a wait for the core may lengthen one of them. */
@@ -28,7 +26,7 @@ export class ProbeThreads {
 
   /** Waits for the answers. @returns nanoseconds of the slowest one; 0 without threads, and where none answers */
   slowestNs(threads: number): number {
-    return Math.max(0, ...this.#threads.slice(0, threads).map(answerOf));
+    return Math.max(0, ...this.#threads.slice(0, threads).map(awaitAnswer));
   }
 
   #start(): Int32Array {
@@ -39,7 +37,7 @@ export class ProbeThreads {
   }
 }
 
-function answerOf(slots: Int32Array): number {
+function awaitAnswer(slots: Int32Array): number {
   const asked = Atomics.load(slots, SLOTS.asked);
   const startMs = performance.now();
   for (;;) {

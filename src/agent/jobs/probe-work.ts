@@ -7,10 +7,7 @@ const WARMUP_CALLS = 300;
 /** Receives the results of the work, so that the engine cannot remove the work as dead code. */
 const sink = new Int32Array(1);
 
-/**
- * Six chains of integer operations in three independent pairs. They occupy the execution units of a core as kernels do,
- * and use no memory.
- */
+/** Chains of integer operations that occupy a core's execution units as kernels do, and use no memory. */
 function work(): void {
   let a = 1;
   let b = 2;

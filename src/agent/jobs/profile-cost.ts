@@ -35,29 +35,29 @@ export function costByIdleNodes(
 ): ProfileCost {
   const runs = profile.map(durationsIn);
   const [few, many] = IDLE_INPUTS;
-  const costOf = (inputs: number): number => {
+  const computeMeanCost = (inputs: number): number => {
     const watched = runs.flatMap((run) => (idleNodes.get(inputs) ?? []).map((node) => durationOf(run, node)));
     return Math.max(0, trimmedMean(watched) - (nodeMs.get(inputs) ?? 0));
   };
-  const ofFew = costOf(few);
-  const perInput = Math.max(0, costOf(many) - ofFew) / (many - few);
+  const ofFew = computeMeanCost(few);
+  const perInput = Math.max(0, computeMeanCost(many) - ofFew) / (many - few);
   return (inputs) => ofFew + perInput * Math.max(0, inputs - few);
 }
 
 /** The cost of a kernel's events, those of its subgraphs included. */
-export function costOfKernel({ inputDims, outputDims, inner }: ProfiledKernel, cost: ProfileCost): number {
+export function computeKernelCost({ inputDims, outputDims, inner }: ProfiledKernel, cost: ProfileCost): number {
   const tensors = inputDims.length + Math.max(0, outputDims.length - 1);
-  return inner.reduce((sum, kernel) => sum + costOfKernel(kernel, cost), cost(tensors));
+  return inner.reduce((sum, kernel) => sum + computeKernelCost(kernel, cost), cost(tensors));
 }
 
-function varianceOfMean(values: readonly number[]): number {
+function computeVarianceOfMean(values: readonly number[]): number {
   const mean = sumOf(values) / values.length;
   return sumOf(values.map((value) => (value - mean) ** 2)) / (values.length - 1) / values.length;
 }
 
-export function shareOfCost(profile: readonly ProfiledRun[], cost: ProfileCost): number {
+export function computeCostShare(profile: readonly ProfiledRun[], cost: ProfileCost): number {
   const kernels = profile.flatMap((run) => run.kernels);
-  return sumOf(kernels.map((kernel) => costOfKernel(kernel, cost))) / Math.max(1e-6, sumOf(kernels.map(msOf)));
+  return sumOf(kernels.map((kernel) => computeKernelCost(kernel, cost))) / Math.max(1e-6, sumOf(kernels.map(msOf)));
 }
 
 function msOf({ durationNs }: ProfiledKernel): number {
@@ -65,11 +65,8 @@ function msOf({ durationNs }: ProfiledKernel): number {
 }
 
 /**
- * Corrects the cost of an event by runs without the profile: the events less the cost of all of them should take as
- * long as these runs less the call. The nodes that do almost nothing cost what idle nodes do. The correction is weighted
- * by its variance against {@link SPREAD_OF_COST_MS}.
- *
- * @param withoutMs runs of the same session without the profile
+ * Events less their cost should take as long as runs without the profile, less the call. The correction is weighted by
+ * its variance against {@link SPREAD_OF_COST_MS}. Nodes that do almost nothing cost what idle nodes do.
  */
 export function correctedCost(
   { nodesOf, lightNodes }: Pick<Composite, 'nodesOf' | 'lightNodes'>,
@@ -84,9 +81,9 @@ export function correctedCost(
   const own = new Set(nodesOf.flat());
   const working = kernels.filter(({ name }) => !lightNodes.has(name));
   const aroundMs = sumOf(working.filter(({ name }) => !own.has(name)).map(msOf));
-  const expectedMs = sumOf(kernels.map((kernel) => costOfKernel(kernel, cost)));
+  const expectedMs = sumOf(kernels.map((kernel) => computeKernelCost(kernel, cost)));
   const differenceMs = trimmedMean(eventsMs) - (trimmedMean(withoutMs) - callMs) - expectedMs;
-  const varianceOfRuns = varianceOfMean(eventsMs) + varianceOfMean(withoutMs);
+  const varianceOfRuns = computeVarianceOfMean(eventsMs) + computeVarianceOfMean(withoutMs);
   const variance = (varianceOfRuns + (SPREAD_OF_SURROUNDINGS * aroundMs) ** 2) / working.length ** 2;
   const weight = SPREAD_OF_COST_MS ** 2 / (SPREAD_OF_COST_MS ** 2 + variance);
   const correctionMs = (weight * differenceMs) / working.length;

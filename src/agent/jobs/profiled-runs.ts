@@ -15,10 +15,7 @@ export interface ProfiledRuns extends TimedRuns {
 }
 
 export interface OpenProfiled {
-  /**
-   * It can be called once, because it ends the profile. @throws PlatformError `unsupported` where the profile does not
-   * hold every run
-   */
+  /** Once only: it ends the profile. @throws PlatformError `unsupported` where the profile does not hold every run */
   run(protocol: Protocol): Promise<ProfiledRuns>;
   /** Further runs of the same session, after {@link run} has ended the profile. */
   runWithout(protocol: Protocol): Promise<TimedRuns>;
@@ -37,11 +34,8 @@ function withProfile(predictor: Predictor, folder: string, onOpen: (model: Profi
   };
 }
 
-/**
- * A run with the memory of the first one. In the first run, the runtime asks for each value when it is made; later runs
- * take one piece for all values.
- */
-function withMemoryOf(first: ProfiledRun | undefined, run: ProfiledRun): ProfiledRun {
+/** With the first run's memory: there the runtime asks for each value; later runs take one piece for all of them. */
+function withFirstRunMemory(first: ProfiledRun | undefined, run: ProfiledRun): ProfiledRun {
   const of = (kernels: readonly ProfiledKernel[], before: readonly ProfiledKernel[] = []): readonly ProfiledKernel[] =>
     kernels.map((kernel, at) => {
       const same = before[at]?.name === kernel.name ? before[at] : undefined;
@@ -78,7 +72,7 @@ export async function openProfiled(request: OpenBenchmarkRequest, context: Measu
         throw new PlatformError('unsupported', `${problem}; ask for fewer runs`);
       }
       const runs = timed.indices.flatMap((index) => profiled[timed.warmups.length + index] ?? []);
-      const profile = runs.map((one) => withMemoryOf(profiled[0], one));
+      const profile = runs.map((one) => withFirstRunMemory(profiled[0], one));
       return { ...timed, profile };
     },
     async close() {

@@ -3,7 +3,7 @@ import { ELEMENT_TYPES, isPacked } from '../../onnx/model/element-type.js';
 import { returnedValue, shapedValue } from '../../predictor/crossing-values.js';
 import type { TensorValue } from '../../predictor/tensor-value.js';
 import { numbersOf } from '../../processing/element-part.js';
-import { refusalOf } from '../failure.js';
+import { buildRefusal } from '../failure.js';
 import { FIRST_ELEMENTS, MAX_ELEMENTS, type RunValue } from '../run-value.js';
 import type { RunOnceJob } from './job.js';
 import { type OpenBenchmark, openBenchmark, type OpenContext } from './open-benchmark.js';
@@ -11,7 +11,7 @@ import { type OpenBenchmark, openBenchmark, type OpenContext } from './open-benc
 /** Elements of all values together that an answer has: 16 MiB. */
 const MAX_TOTAL = 2 ** 21;
 
-function runValueOf(value: TensorValue, most: number): RunValue {
+function describeRunValue(value: TensorValue, most: number): RunValue {
   const { elementType, dims, bytes } = value;
   const numbers = numbersOf(value);
   let squares = 0;
@@ -35,11 +35,7 @@ function runValueOf(value: TensorValue, most: number): RunValue {
   };
 }
 
-/**
- * Runs a graph once and describes its values.
- *
- * @throws PlatformError `unsupported` where the runtime refuses the graph, `model` where running it fails
- */
+/** @throws PlatformError `unsupported` where the runtime refuses the graph, `model` where running it fails */
 export async function runOnce(
   { everyValue, elements, ...request }: RunOnceJob,
   context: OpenContext,
@@ -48,7 +44,7 @@ export async function runOnce(
   try {
     open = await openBenchmark(request, context, everyValue ? { everyValueIsOutput: true } : {});
   } catch (error) {
-    throw refusalOf(error, 'open');
+    throw buildRefusal(error, 'open');
   }
   try {
     const all = await open.evaluate();
@@ -56,9 +52,9 @@ export async function runOnce(
       return shapedValue(name) === undefined && ELEMENT_TYPES[elementType].kind !== 'string' && !isPacked(elementType);
     });
     const most = Math.min(elements, MAX_ELEMENTS, Math.floor(MAX_TOTAL / Math.max(1, described.length)));
-    return new Map(described.map(([name, value]) => [returnedValue(name), runValueOf(value, most)]));
+    return new Map(described.map(([name, value]) => [returnedValue(name), describeRunValue(value, most)]));
   } catch (error) {
-    throw refusalOf(error, 'run');
+    throw buildRefusal(error, 'run');
   } finally {
     await open.close();
   }

@@ -3,12 +3,10 @@ import type { ProfiledKernel, ProfiledRun } from '../../predictor/profile.js';
 import type { TimedSpan } from '../../tracing/span.js';
 import type { SpanRecorder } from '../../tracing/span-recorder.js';
 import type { TraceLevel } from '../../tracing/trace-level.js';
-import { unixNanoOf } from '../../tracing/unix-time.js';
+import { toUnixNano } from '../../tracing/unix-time.js';
 import type { TimedRun, TimedRuns } from './timed-runs.js';
 
-// Names and tags are those of the platform, so that its analyses can read these spans: `c_predict` with
-// `evaluation_trace_level`, and layers as its children with `layer_sequence_index` (a decimal string), `op_name` and
-// `shape`.
+// Names and tags are those of the platform, so that its analyses can read these spans.
 
 export interface RunSpansOptions {
   readonly level: TraceLevel;
@@ -35,25 +33,15 @@ function poolSpans(pool: PoolSections | undefined, startUnixNano: bigint): reado
     ['wait', pool.waitUs],
   ] as const;
   let at = startUnixNano;
-  return sections.flatMap(([name, durationUs]): TimedSpan[] => {
-    const startNano = at;
-    at += BigInt(Math.round(durationUs * 1000));
-    const attributes = { section: name, placed: 'one after another' };
-    const level = 'SYSTEM_LIBRARY_TRACE';
+  return sections.flatMap(([section, durationUs]): TimedSpan[] => {
+    if (durationUs === 0) return [];
+    const startUnixNano = at;
     const durationNs = durationUs * 1000;
-    return durationUs === 0
-      ? []
-      : [
-          {
-            name: `thread_pool ${name}`,
-            level,
-            startUnixNano: startNano,
-            durationNs,
-            attributes,
-            children: [],
-            error: undefined,
-          },
-        ];
+    at += BigInt(Math.round(durationNs));
+    const name = `thread_pool ${section}`;
+    const attributes = { section, placed: 'one after another' };
+    const level = 'SYSTEM_LIBRARY_TRACE';
+    return [{ name, level, startUnixNano, durationNs, attributes, children: [], error: undefined }];
   });
 }
 
@@ -84,13 +72,10 @@ function kernelSpan(kernel: ProfiledKernel, index: string, runUnixNano: bigint):
   };
 }
 
-/**
- * Spans of the run's kernels. The framework's clock has another origin than the clock of this process. So the profiled
- * run is placed in the middle of the run measured from outside, which also includes some microseconds of the call.
- */
+/** The framework's clock has another origin: the profiled run is put into the middle of the run measured outside. */
 function kernelSpans({ startNs, durationNs }: TimedRun, profiled: ProfiledRun): readonly TimedSpan[] {
   const callNs = Math.max(0, Math.floor((durationNs - profiled.durationNs) / 2));
-  const runUnixNano = unixNanoOf(startNs) + BigInt(callNs);
+  const runUnixNano = toUnixNano(startNs) + BigInt(callNs);
   return profiled.kernels.map((kernel, position) => kernelSpan(kernel, sequenceIndex('', position), runUnixNano));
 }
 
@@ -103,7 +88,7 @@ export function runSpans(
     return {
       name: 'c_predict',
       level: 'MODEL_TRACE',
-      startUnixNano: unixNanoOf(run.startNs),
+      startUnixNano: toUnixNano(run.startNs),
       durationNs: run.durationNs,
       attributes: {
         evaluation_trace_level: level,
@@ -127,17 +112,15 @@ function spanOfRuns(
   const last = runs.at(-1);
   if (first === undefined || last === undefined) return [];
   const durationNs = Number(last.startNs - first.startNs) + last.durationNs;
-  const startUnixNano = unixNanoOf(first.startNs);
+  const startUnixNano = toUnixNano(first.startNs);
   return [{ name, level: 'APPLICATION_TRACE', startUnixNano, durationNs, attributes, children, error: undefined }];
 }
 
-/** Records spans of a benchmark's warm-up and of its runs, down to the traced level. */
 export function recordRuns(
   recorder: SpanRecorder,
   { warmups, runs }: TimedRuns,
   { profile, bricks }: Pick<RunSpansOptions, 'profile' | 'bricks'> = {},
 ): void {
-  // Spans below the traced level are not made.
   if (!recorder.wants('APPLICATION_TRACE')) return;
   const level = profile === undefined ? 'MODEL_TRACE' : 'FRAMEWORK_TRACE';
   const predictions = recorder.wants('MODEL_TRACE') ? runSpans(runs, { level, profile, bricks }) : [];

@@ -3,7 +3,7 @@ import { leaveLastCore } from '../../base/core-affinity.js';
 import { messageOf } from '../../base/errors.js';
 import { Batcher } from '../../load/batcher.js';
 import { realClock } from '../../load/clock.js';
-import { refusalOf } from '../failure.js';
+import { buildRefusal } from '../failure.js';
 import type { JobResult, ServedAnswer, ServedQuery, ServeJob, ServingMessage } from './job.js';
 import type { MeasureContext } from './measure-benchmark.js';
 import { type OpenBenchmark, openBenchmark } from './open-benchmark.js';
@@ -29,15 +29,11 @@ async function openAll({ models, runOptions, memoryLimitBytes }: ServeJob, conte
     return opened;
   } catch (error) {
     for (const one of opened.values()) await one.close();
-    throw refusalOf(error, 'open');
+    throw buildRefusal(error, 'open');
   }
 }
 
-/**
- * Answers queries in the order in which they come, until the end is asked for. No run is left out, and none is repeated.
- *
- * @throws PlatformError where the model cannot be opened or run
- */
+/** Answers queries in their order, until the end is asked for. @throws PlatformError where opening or running fails */
 export async function serveQueries(
   job: ServeJob,
   port: ServingPort,
@@ -54,7 +50,7 @@ export async function serveQueries(
       for (const model of opened.values()) {
         for (let run = 0; run < job.warmupRuns; run++) {
           await model.execute().catch((error: unknown) => {
-            throw refusalOf(error, 'run');
+            throw buildRefusal(error, 'run');
           });
           await settle();
         }

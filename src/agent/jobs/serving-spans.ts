@@ -1,5 +1,5 @@
 import type { SpanRecorder } from '../../tracing/span-recorder.js';
-import { unixNanoOf } from '../../tracing/unix-time.js';
+import { toUnixNano } from '../../tracing/unix-time.js';
 
 export interface ServedTimes {
   readonly receivedNs: bigint;
@@ -23,7 +23,7 @@ export class ServingSpans {
     const span = (name: string, fromNs: bigint, untilNs: bigint) => ({
       name,
       level: 'MODEL_TRACE' as const,
-      startUnixNano: unixNanoOf(fromNs),
+      startUnixNano: toUnixNano(fromNs),
       durationNs: Number(untilNs - fromNs),
       attributes: {},
       children: [],

@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/sum-of.js';
 import type { Protocol } from '../../measurement/protocol.js';
 import type { PreparedRun } from '../../predictor/predictor.js';
 import type { MeasureProgress } from '../benchmark-agent.js';
@@ -23,12 +24,9 @@ export interface TimedRun {
   readonly durationNs: number;
 }
 
-/** What happened during a series of runs that makes them longer. */
 export interface SharedRuns {
   readonly droppedRuns: number;
-  /**
-   * Share of the kept runs during which the core was shared; 0 to 1. Such runs are kept if there are too few others.
-   */
+  /** Share of the kept runs on a shared core, 0 to 1. Such runs are kept if there are too few others. */
   readonly sharedShare: number;
   /** Page faults during the runs that count, and those between them. */
   readonly majorFaults: number;
@@ -42,7 +40,13 @@ export interface TimedRuns {
   readonly sharing: SharedRuns;
 }
 
-export type RunPlan = Pick<Protocol, 'warmupRuns' | 'runs' | 'minRuns' | 'timeBudgetMs'> & { readonly threads: number };
+export type RunPlan = Pick<Protocol, 'warmupRuns' | 'runs' | 'minRuns' | 'timeBudgetMs'> & {
+  readonly threads: number;
+  /** Further runs follow the warm-up runs until this time has passed, and are not recorded. */
+  readonly warmupMs?: number;
+};
+
+const MAX_FURTHER_WARMUPS = 1000;
 
 /** Shortest time between two progress reports during the runs. */
 const PROGRESS_INTERVAL_MS = 200;
@@ -56,10 +60,7 @@ interface ProbedRun extends TimedRun {
   readonly probeNs: number;
 }
 
-/**
- * Total time of the runs between two probes of several cores. Before such a probe, the runtime's threads have to become
- * idle, which takes longer than the probe. With one thread, a probe follows each run.
- */
+/** Between probes of several cores: the runtime's threads must become idle first, which takes longer than a probe. */
 const PROBE_EVERY_MS = 100;
 
 /** Most runs that are made for each run that the plan asks for. */
@@ -117,10 +118,7 @@ class RunCount {
   }
 }
 
-/**
- * Selects the runs that count, as many as the plan asks for: first the runs on a core that is not shared, then the runs
- * with the fastest probes.
- */
+/** Prefers runs on a core that is not shared, then those with the fastest probes. */
 function counted(
   taken: readonly ProbedRun[],
   plan: RunPlan,
@@ -148,11 +146,7 @@ function counted(
   };
 }
 
-/**
- * Warms a model up and runs it as often as the plan says. Each run is timed on its own. A run does not count if the
- * core was shared with another machine during the run, unless the sharing lasts too long. The probes between the runs
- * decide whether a run counts; its latency never does.
- */
+/** Runs on a core shared with another machine do not count, unless that lasts. Probes decide it, never latencies. */
 export async function timeRuns(
   model: PreparedRun,
   plan: RunPlan,
@@ -175,6 +169,10 @@ export async function timeRuns(
 
   const warmups: TimedRun[] = [];
   while (warmups.length < plan.warmupRuns) warmups.push(await timedRun(warmups.length));
+  let warmMs = sumOf(warmups.map(runDurationMs));
+  for (let further = 0; warmMs < (plan.warmupMs ?? 0) && further < MAX_FURTHER_WARMUPS; further++) {
+    warmMs += runDurationMs(await timedRun(plan.warmupRuns));
+  }
   const taken: ProbedRun[] = [];
   const everyMs = plan.threads === 1 ? 0 : PROBE_EVERY_MS;
   const faultsBefore = majorFaults();

@@ -1,7 +1,7 @@
 import { FactsOverRuns } from '../../measurement/kernel-facts.js';
 import type { ProfiledKernel, ProfiledRun } from '../../predictor/profile.js';
 import type { Protocol } from '../../measurement/protocol.js';
-import { refusalOf } from '../failure.js';
+import { buildRefusal } from '../failure.js';
 import type { KernelTrace, LayerTrace } from '../layer-trace.js';
 import type { TraceJob } from './job.js';
 import type { MeasureContext } from './measure-benchmark.js';
@@ -13,7 +13,7 @@ import { runDurationMs, type TimedRuns, timeRuns } from './timed-runs.js';
 
 const LOAD = { level: 'APPLICATION_TRACE' } as const;
 
-function requestOf({ benchmark, runOptions, limits }: TraceJob): OpenBenchmarkRequest {
+function buildOpenRequest({ benchmark, runOptions, limits }: TraceJob): OpenBenchmarkRequest {
   return { benchmark, runOptions, memoryLimitBytes: limits.memoryLimitBytes };
 }
 
@@ -22,13 +22,13 @@ async function orRefuse<T>(stage: 'open' | 'run', work: () => Promise<T>): Promi
   try {
     return await work();
   } catch (error) {
-    throw refusalOf(error, stage);
+    throw buildRefusal(error, stage);
   }
 }
 
 async function runPlain(job: TraceJob, context: MeasureContext): Promise<TimedRuns> {
   const open = await orRefuse('open', () =>
-    context.recorder.section('load_model', LOAD, () => openBenchmark(requestOf(job), context)),
+    context.recorder.section('load_model', LOAD, () => openBenchmark(buildOpenRequest(job), context)),
   );
   try {
     const timed = await orRefuse('run', () =>
@@ -43,7 +43,7 @@ async function runPlain(job: TraceJob, context: MeasureContext): Promise<TimedRu
 
 async function runProfiled(job: TraceJob, context: MeasureContext): Promise<ProfiledRuns> {
   const open = await orRefuse('open', () =>
-    context.recorder.section('load_model', LOAD, () => openProfiled(requestOf(job), context)),
+    context.recorder.section('load_model', LOAD, () => openProfiled(buildOpenRequest(job), context)),
   );
   try {
     const profiled = await orRefuse('run', () => open.run(job.protocol));
@@ -93,16 +93,12 @@ function halves(protocol: Protocol): readonly [Protocol, Protocol | undefined] {
 }
 
 /**
- * Runs a benchmark in two series, each as long as its protocol says: as in a measurement, and with the framework's own
- * profile. Each level of tracing slows the runs down. The cost of a level is its difference from the level below. One
- * half of the runs without the profile comes before those with it, the other half after, so that a slow change of the
- * machine's speed changes both series alike.
+ * Each level of tracing slows runs down; its cost is the difference from the level below. Half of the runs without the
+ * profile come before those with it, half after, so that slow changes of the machine's speed change both series alike.
  *
- * Source: leveled experimentation; Li et al., XSP: Across-Stack Profiling and Analysis of Machine Learning Models on
- * GPUs (arXiv 1908.06869), section III-C.
+ * Source: leveled experimentation; Li et al., XSP (arXiv 1908.06869), section III-C.
  *
- * @throws PlatformError `unsupported` where the framework refuses the graph or keeps no profile, `model` where running
- *   it fails, `storage` where the temporary folder cannot hold it
+ * @throws PlatformError `unsupported` (refused graph, no profile), `model` (failed run), `storage` (no room for files)
  */
 export async function traceBenchmark(job: TraceJob, context: MeasureContext): Promise<LayerTrace> {
   const { warmupRuns, runs } = job.protocol;

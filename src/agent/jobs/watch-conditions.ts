@@ -22,7 +22,7 @@ export function processorTimesIn(procStat: string): ProcessorTimes | undefined {
 
 /** Time for which the CPU quota throttled a control group of version 2, from its cpu.stat; ms. */
 export function throttledMsIn(cpuStat: string): number | undefined {
-  const microseconds = /^throttled_usec (\d+)$/m.exec(cpuStat)?.[1];
+  const microseconds = /^throttled_usec (\d+)/m.exec(cpuStat)?.[1];
   return microseconds === undefined ? undefined : Number(microseconds) / 1000;
 }
 

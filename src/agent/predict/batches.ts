@@ -7,8 +7,7 @@ import type { ModelInUse } from './open-models.js';
 import type { BatchInput, Predicted } from '../jobs/predict-session.js';
 
 /**
- * Most bytes of the encoded pictures of one batch. Each picture is in memory three times: here, in transit, and in the
- * process that decodes it.
+ * Most bytes of a batch's encoded pictures. Each is in memory three times: here, in transit, and where it is decoded.
  */
 const MAX_BATCH_BYTES = 64 * 2 ** 20;
 
@@ -98,7 +97,7 @@ function bytesOfFeature(feature: PredictedFeature): number {
   }
 }
 
-export function featureBytesOf(features: readonly PredictedFeature[]): number {
+export function countFeatureBytes(features: readonly PredictedFeature[]): number {
   return features.reduce((sum, feature) => sum + FEATURE_BYTES + bytesOfFeature(feature), 0);
 }
 
@@ -113,7 +112,6 @@ function elementAt(input: BatchInput, position: number): BatchInput {
   }
 }
 
-/** Whether the model may still predict for other inputs after this error. */
 function isOfInput(error: unknown): error is PlatformError {
   return error instanceof PlatformError && (error.code === 'usage' || error.code === 'model');
 }
@@ -124,7 +122,7 @@ export interface PredictSettings {
   readonly onBadInput: 'throw' | 'leave out';
 }
 
-async function outcomesOf(
+async function predictOutcomes(
   model: ModelInUse,
   { ids, input }: Pick<InputBatch, 'ids' | 'input'>,
   { batchIndex, featureLimit, onBadInput, signal }: PredictSettings & { batchIndex: number; signal: AbortSignal },
@@ -139,7 +137,7 @@ async function outcomesOf(
     const outcomes: ElementOutcome[] = [];
     for (const [position, one] of ids.entries()) {
       const alone = { ids: [one], input: elementAt(input, position) };
-      outcomes.push(...(await outcomesOf(model, alone, { batchIndex, featureLimit, onBadInput, signal })));
+      outcomes.push(...(await predictOutcomes(model, alone, { batchIndex, featureLimit, onBadInput, signal })));
     }
     return outcomes;
   }
@@ -152,11 +150,7 @@ function inOrder(outcomes: readonly ElementOutcome[], failed: readonly FailedEle
   return [...outcomes.flatMap((outcome, position) => [...failures(position), outcome]), ...failures(outcomes.length)];
 }
 
-/**
- * Predicts batch by batch, and yields the outcomes of each batch's elements.
- *
- * @throws PlatformError the errors of the batches and the model, except those of an input that is left out
- */
+/** Yields the outcomes of each batch's elements. @throws PlatformError except for an input that is left out */
 export async function* predictEach(
   model: ModelInUse,
   batches: Batches,
@@ -171,15 +165,14 @@ export async function* predictEach(
     const span = { level: 'APPLICATION_TRACE', attributes: { batch_index: batchIndex } } as const;
     const at = { ...settings, batchIndex, signal };
     const outcomes =
-      batch.ids.length === 0 ? [] : await traced('evaluate_batch', span, () => outcomesOf(model, batch, at));
+      batch.ids.length === 0 ? [] : await traced('evaluate_batch', span, () => predictOutcomes(model, batch, at));
     yield inOrder(outcomes, batch.failed, batchIndex);
     batchIndex++;
   }
 }
 
 /**
- * @throws PlatformError `usage` where the answer would be too large, the error of the first input that cannot be used,
- * and as {@link predictEach}
+ * @throws PlatformError `usage` for too large an answer, the first unusable input's error, and as {@link predictEach}
  */
 export async function predictBatches(
   model: ModelInUse,
@@ -192,7 +185,7 @@ export async function predictBatches(
   for await (const outcomes of predictEach(model, batches, { featureLimit, onBadInput: 'throw' }, signal)) {
     for (const outcome of outcomes) {
       if (outcome.kind === 'failure') throw outcome.error;
-      answerBytes += featureBytesOf(outcome.features);
+      answerBytes += countFeatureBytes(outcome.features);
       if (answerBytes > MAX_ANSWER_BYTES) {
         const advice = `ask for ${results.length} elements at most, or set feature_limit`;
         throw new PlatformError('usage', `the features take more than ${MAX_ANSWER_BYTES} bytes; ${advice}`);

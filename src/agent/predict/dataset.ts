@@ -6,12 +6,10 @@ import { openRegularFile } from '../../base/regular-file.js';
 
 export const SYNTHETIC = 'synthetic';
 
-/** Elements of one dataset. */
 export const MAX_ELEMENTS = 10_000;
 
 export interface DatasetLimits {
   readonly pictures: number;
-  /** Files of any kind. */
   readonly files: number;
 }
 
@@ -34,16 +32,13 @@ function isWithin(folder: string, path: string): boolean {
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-async function realPathOf(path: string, what: string): Promise<string> {
+async function resolveRealPath(path: string, what: string): Promise<string> {
   return realpath(path).catch((cause: unknown) => {
     throw new PlatformError('not_found', `this agent has no ${what}`, { cause });
   });
 }
 
-/**
- * Pictures below a folder, without following links to folders. Yields '' for each other entry, so that callers can
- * count all entries.
- */
+/** Does not follow links to folders. Yields '' for each other entry, so that callers can count all entries. */
 export async function* imagesBelow(folder: string, depth = 0): AsyncGenerator<string> {
   const entries = await readdir(folder, { withFileTypes: true });
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -56,8 +51,7 @@ export async function* imagesBelow(folder: string, depth = 0): AsyncGenerator<st
 }
 
 /**
- * The pictures of a dataset in the order of their names. The dataset is the folder `category/name` within `root`, the
- * folder that the agent was started with.
+ * The pictures in the folder `category/name` within `root`, in the order of their names.
  *
  * @throws PlatformError `not_found` where there is none, `usage` where a name or a link in it leads elsewhere
  */
@@ -76,8 +70,8 @@ export async function datasetFiles(
   if (segments.length === 0 || !segments.every((segment) => SEGMENT.test(segment))) {
     throw new PlatformError('usage', `${what}: category and name are the names of folders`);
   }
-  const base = await realPathOf(root, `folder of datasets at ${root}`);
-  const folder = await realPathOf(join(base, ...segments), what);
+  const base = await resolveRealPath(root, `folder of datasets at ${root}`);
+  const folder = await resolveRealPath(join(base, ...segments), what);
   const leadsOut = (path: string): PlatformError => new PlatformError('usage', `${what}: ${path} leads out of it`);
   if (!isWithin(base, folder)) throw leadsOut('a link');
   const hasMoreThan = (most: string): PlatformError =>

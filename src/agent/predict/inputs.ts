@@ -4,11 +4,11 @@ import type {
   URLsRequest_URL as WireUrl,
 } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
 import type { Element } from '../../generated/mlmodelscope/prediction/v1/prediction.js';
-import { imageInputOf, type PredictionModel } from '../../registry/prediction-model.js';
+import { requireImageInput, type PredictionModel } from '../../registry/prediction-model.js';
 import { isPublicAddress } from '../../http/public-address.js';
 import { type Batches, imageBatches, madeUpBatches } from './batches.js';
 import { datasetFiles, readDatasetFile, SYNTHETIC, syntheticCount } from './dataset.js';
-import { inputIdOf, requireInputs } from './request.js';
+import { chooseInputId, requireInputs } from './request.js';
 import { tensorBatches } from './tensors.js';
 import { fetchUrl } from './url.js';
 
@@ -44,8 +44,8 @@ export function predictInputs({ datasetsFolder, isAllowedAddress = isPublicAddre
     images: (images) => {
       return ({ model, batchSize, signal }) => {
         requireInputs(images, 'images');
-        imageInputOf(model);
-        const elements = images.map((image, index) => ({ id: inputIdOf(image, index), fetch: () => image.data }));
+        requireImageInput(model);
+        const elements = images.map((image, index) => ({ id: chooseInputId(image, index), fetch: () => image.data }));
         return { total: images.length, batches: imageBatches(elements, batchSize, signal) };
       };
     },
@@ -53,9 +53,9 @@ export function predictInputs({ datasetsFolder, isAllowedAddress = isPublicAddre
     urls: (urls) => {
       return ({ model, batchSize, signal }) => {
         requireInputs(urls, 'urls');
-        imageInputOf(model);
+        requireImageInput(model);
         const elements = urls.map((url, index) => ({
-          id: inputIdOf(url, index),
+          id: chooseInputId(url, index),
           fetch: (maxBytes: number) => fetchUrl(url.data, { maxBytes, isAllowed: isAllowedAddress, signal }),
         }));
         return { total: urls.length, batches: imageBatches(elements, batchSize, signal) };
@@ -69,7 +69,7 @@ export function predictInputs({ datasetsFolder, isAllowedAddress = isPublicAddre
           const total = syntheticCount(name, batchSize);
           return { total, batches: madeUpBatches(total, batchSize) };
         }
-        imageInputOf(model);
+        requireImageInput(model);
         const files = await datasetFiles(datasetsFolder, category, name);
         const elements = files.map((file) => ({
           id: file.id,
@@ -82,7 +82,7 @@ export function predictInputs({ datasetsFolder, isAllowedAddress = isPublicAddre
     elements: (elements) => {
       return ({ model, batchSize }) => {
         requireInputs(elements, 'elements');
-        return { total: elements.length, batches: tensorBatches(elements, { model, batchSize, idOf: inputIdOf }) };
+        return { total: elements.length, batches: tensorBatches(elements, { model, batchSize, idOf: chooseInputId }) };
       };
     },
   };

@@ -22,7 +22,6 @@ const IDLE_MS = 15 * 60_000;
 export interface OpenModelRequest {
   readonly model: PredictionModel;
   readonly options: PredictOptions;
-  /** Whether it is never closed for other models. */
   readonly persist: boolean;
 }
 
@@ -35,12 +34,7 @@ interface OpenModel extends OpenModelRequest {
 }
 
 export interface ModelInUse extends OpenModelRequest {
-  /**
-   * Predicts for one batch when it is its turn.
-   *
-   * @throws PlatformError as PredictSession does; `unsupported` or what the signal was aborted with where the process
-   *   was ended, which closes the model
-   */
+  /** Waits for its turn. @throws PlatformError as PredictSession; an error by which the process was ended closes it */
   predict(batch: PredictBatch, signal: AbortSignal): Promise<Predicted>;
 }
 
@@ -63,8 +57,7 @@ export class OpenModels {
   }
 
   /**
-   * @returns the id that it is open under @throws PlatformError `exhausted` where too many are open, what `load`
-   * throws, and where it cannot be opened
+   * @returns its id @throws PlatformError `exhausted` where too many are open, and where it cannot be loaded or opened
    */
   async open(load: () => Promise<OpenModelRequest>, signal: AbortSignal): Promise<string> {
     await this.#makeRoom();
@@ -101,11 +94,7 @@ export class OpenModels {
     }
   }
 
-  /**
-   * Closes a model once the calls that use it are done. `force` closes it at once and fails these calls.
-   *
-   * @throws PlatformError `not_found`
-   */
+  /** After the calls that use it; `force` fails these calls instead. @throws PlatformError `not_found` */
   async close(id: string, force: boolean): Promise<void> {
     const opened = this.#get(id);
     this.#open.delete(id);
@@ -113,11 +102,7 @@ export class OpenModels {
     await opened.process.kill();
   }
 
-  /**
-   * Frees a model's caches by opening it again under its id once the calls that use it are done.
-   *
-   * @throws PlatformError `not_found`, and where it cannot be opened again, which closes it
-   */
+  /** Frees a model's caches by opening it again, after the calls that use it. @throws PlatformError; closed then */
   async reset(id: string, signal: AbortSignal): Promise<void> {
     const opened = this.#get(id);
     const restart = this.#restart(id, opened, opened.reset, signal);

@@ -27,10 +27,7 @@ function checkedNumber(value: number, max: number, name: string): number {
   throw new PlatformError('usage', `options.${name} is ${value}; give a number from 0 to ${max}`);
 }
 
-/**
- * Unset options have the values with which the model was opened. @throws PlatformError `usage` for invalid options,
- * `unsupported` for a missing device
- */
+/** Unset options are those of opening. @throws PlatformError `usage` (invalid), `unsupported` (a missing device) */
 export function parsePredictOptions(message: PredictionOptions | undefined, opened?: PredictOptions): PredictOptions {
   const { requestId = '', featureLimit = 0, batchSize = 0, executionOptions } = message ?? {};
   const devices = Object.entries(executionOptions?.deviceCount ?? {});

@@ -6,7 +6,6 @@ import type { Framework } from '../../predictor/predictor.js';
 import { isSameFramework } from '../../base/framework-name.js';
 import { isAny, isLatest } from '../../base/platform-name.js';
 
-/** Most inputs of one request. */
 const MAX_INPUTS = 1000;
 
 /** @throws PlatformError `usage` for no inputs, or too many; `field` is the name of their field in the request */
@@ -45,6 +44,6 @@ export function checkOpenRequest(request: PredictorOpenRequest, framework: Frame
   }
 }
 
-export function inputIdOf({ id }: { readonly id: string }, index: number): string {
+export function chooseInputId({ id }: { readonly id: string }, index: number): string {
   return id === '' ? String(index) : id.slice(0, MAX_TEXT_LENGTH);
 }

@@ -8,7 +8,7 @@ import type { ElementResult } from './batches.js';
 import type { PredictOptions } from './options.js';
 
 /** Metadata on the batch of an element, for calls that are traced at APPLICATION_TRACE or deeper. */
-function timesOf({ batch, batchIndex }: ElementResult): FeatureResponse['metadata'] {
+function buildTimes({ batch, batchIndex }: ElementResult): FeatureResponse['metadata'] {
   return {
     batch_index: String(batchIndex),
     batch_size: String(batch.features.length),
@@ -24,7 +24,7 @@ export function toFeatureResponse(result: ElementResult, { requestId, traceLevel
     requestId,
     inputId: result.id,
     features: result.features.map(toWireFeature),
-    metadata: includesLevel(traceLevel, 'APPLICATION_TRACE') ? timesOf(result) : {},
+    metadata: includesLevel(traceLevel, 'APPLICATION_TRACE') ? buildTimes(result) : {},
   };
 }
 

@@ -91,7 +91,7 @@ function tensorFor(input: PredictionInput, tensors: readonly Tensor[], isOnly: b
   return { elementType: input.elementType, dims, bytes: converted(numbers, label, input.elementType) };
 }
 
-function tensorsOf({ tensors }: Element, { inputs }: PredictionModel): ElementTensors {
+function parseTensors({ tensors }: Element, { inputs }: PredictionModel): ElementTensors {
   const unknown = tensors.find(({ name }) => {
     return name === '' ? inputs.length !== 1 : inputs.every((input) => input.name !== name);
   });
@@ -102,14 +102,11 @@ function tensorsOf({ tensors }: Element, { inputs }: PredictionModel): ElementTe
   return new Map(inputs.map((input) => [input.name, tensorFor(input, tensors, inputs.length === 1)]));
 }
 
-function shapesOf(tensors: ElementTensors): string {
+function formatShapes(tensors: ElementTensors): string {
   return [...tensors.values()].map(({ dims }) => dims.join(' ')).join(',');
 }
 
-/**
- * A batch has consecutive elements of equal shapes. @throws PlatformError `unsupported` for a model whose batch is
- * fixed at more than one
- */
+/** Consecutive elements of equal shapes. @throws PlatformError `unsupported` for a batch fixed at more than one */
 export function tensorBatches(
   elements: readonly Element[],
   {
@@ -127,8 +124,8 @@ export function tensorBatches(
     const id = idOf(element, index);
     const last = batches.at(-1);
     try {
-      const tensors = tensorsOf(element, model);
-      const shapes = shapesOf(tensors);
+      const tensors = parseTensors(element, model);
+      const shapes = formatShapes(tensors);
       const isFull = last === undefined || last.ids.length >= batchSize;
       if (isFull || (last.shapes !== undefined && last.shapes !== shapes)) {
         batches.push({ ids: [id], elements: [tensors], failed: [], shapes });

@@ -40,10 +40,8 @@ function readAnswer({ url, response }: OpenedUrl, maxBytes: number, signal: Abor
 }
 
 /**
- * Fetches a URL under the rules of {@link openUrl}.
- *
- * @throws PlatformError `usage` for a URL that is refused, `not_found` where there is nothing of at most that size,
- *   `timeout` after 30 s, and what the signal was aborted with
+ * @throws PlatformError `usage` for a URL that {@link openUrl} refuses, `not_found` where there is nothing of at most
+ *   that size, `timeout` after 30 s, and what the signal was aborted with
  */
 export async function fetchUrl(text: string, { maxBytes, isAllowed, signal }: FetchOptions): Promise<Buffer> {
   const tooLate = AbortSignal.timeout(FETCH_LIMIT_MS);

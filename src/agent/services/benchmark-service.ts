@@ -13,7 +13,7 @@ import { type AgentDescription, isAbleTo } from '../agent-description.js';
 import { toWireDescription } from '../wire/description-wire.js';
 import { defaultMemoryLimitBytes } from './describe-machine.js';
 import { measureTogether } from './measure-together.js';
-import { endedAs, measuredOf, optimizedGraph } from '../worker/job-end.js';
+import { endedAs, buildMeasured, optimizedGraph } from '../worker/job-end.js';
 import type { WorkerRunner } from '../worker/worker-runner.js';
 import {
   fromWireBenchmark,
@@ -38,10 +38,7 @@ const MAX_NAME_CHARACTERS = 1000;
 /** Share of the memory limit for the inputs of all graphs that are optimized or typed beside each other. */
 const SHARE_BESIDE = 1 / 8;
 
-/**
- * Whether other graphs may be optimized or typed beside this one. Otherwise it runs alone and may take all memory of
- * the limit.
- */
+/** Whether other graphs may be optimized or typed beside this one; else it may take all memory of the limit. */
 function leavesRoom({ inputs }: Benchmark, description: AgentDescription): boolean {
   const bytes = inputBytes(inputs);
   return bytes <= (defaultMemoryLimitBytes(description) * SHARE_BESIDE) / description.cores;
@@ -116,7 +113,7 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       };
       const name = request.name?.slice(0, MAX_NAME_CHARACTERS);
       const job = { kind: 'measure', benchmark, name, runOptions, ...setup } as const;
-      const measured = measuredOf(await runner.run(job, setup.limits, { signal, onProgress, onWaiting }));
+      const measured = buildMeasured(await runner.run(job, setup.limits, { signal, onProgress, onWaiting }));
       const measurement = toWireMeasurement(benchmark.signature, measured);
       call.write({ event: { $case: 'measurement', value: measurement } });
     }),

@@ -7,10 +7,7 @@ import { abilitiesWith, type AgentDescription } from '../agent-description.js';
 
 export type MachineFacts = Omit<SystemFacts, 'framework' | 'frameworkVersion' | 'devices'>;
 
-/**
- * Extensions for which runtimes have kernels of their own, as Linux spells them. Source: the dispatch of ONNX Runtime's
- * MLAS (platform.cpp) and of oneDNN.
- */
+/** Extensions with kernels of their own in ONNX Runtime's MLAS (platform.cpp) and oneDNN, as Linux spells them. */
 const KERNEL_FEATURES = new Set(
   [
     'sse4_1 avx f16c fma avx2 avx_vnni avx_vnni_int8 avx_ne_convert',
@@ -26,7 +23,7 @@ export function processorFeaturesIn(cpuInfo: string): readonly string[] {
 }
 
 /** The processor's name. Linux on ARM gives only numbers, which are used instead. */
-export function processorNameOf(model: string | undefined, cpuInfo: string): string {
+export function findProcessorName(model: string | undefined, cpuInfo: string): string {
   if (model !== undefined && model.trim() !== '' && model !== 'unknown') return model.trim().replace(/\s+/g, ' ');
   const field = (name: string): string | undefined => new RegExp(`^${name}\\s*:\\s*(.*)$`, 'm').exec(cpuInfo)?.[1];
   const implementer = field('CPU implementer');
@@ -72,7 +69,7 @@ export function readMachine(): MachineFacts {
   const constrainedBytes = process.constrainedMemory() ?? 0;
   const totalBytes = os.totalmem();
   return {
-    processor: processorNameOf(os.cpus()[0]?.model, cpuInfo),
+    processor: findProcessorName(os.cpus()[0]?.model, cpuInfo),
     architecture: process.arch,
     // Patch releases come weekly and change no latency.
     operatingSystem: `${os.type()} ${/^\d+(?:\.\d+)?/.exec(os.release())?.[0] ?? os.release()}`,

@@ -3,10 +3,8 @@ import os from 'node:os';
 import { packageVersion } from '../../predictor/package-version.js';
 import { type Surroundings, TIMING_VARIABLES } from '../../measurement/surroundings.js';
 
-/** Longest text that a description may have. */
 const MAX_LENGTH = 300;
 
-/** A file of the system; undefined where it is not there. */
 export type ReadText = (path: string) => string | undefined;
 
 function readText(path: string): string | undefined {
@@ -17,7 +15,7 @@ function readText(path: string): string | undefined {
   }
 }
 
-function lineOf(text: string): string {
+function formatLine(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ').slice(0, MAX_LENGTH);
 }
 
@@ -28,23 +26,22 @@ export function containerIn(read: ReadText, environment: NodeJS.ProcessEnv): str
     const [image, digest] = ['image', 'imageid'].map(
       (key) => new RegExp(`^${key}="?([^"\\n]+)"?$`, 'm').exec(podman)?.[1],
     );
-    return lineOf(['podman', image, digest && `sha256:${digest}`].filter((part) => part !== undefined).join(' '));
+    return formatLine(['podman', image, digest && `sha256:${digest}`].filter((part) => part !== undefined).join(' '));
   }
   if (read('/.dockerenv') !== undefined) return 'docker';
   return environment['KUBERNETES_SERVICE_HOST'] === undefined ? null : 'kubernetes';
 }
 
-/** glibc's version; null with another C library. */
-function libcOf(): string | null {
+function readLibc(): string | null {
   const { header } = process.report.getReport() as { readonly header?: { readonly glibcVersionRuntime?: string } };
   return header?.glibcVersionRuntime === undefined ? null : `glibc ${header.glibcVersionRuntime}`;
 }
 
 /** Without loading it, because agents that only measure never do. */
-function decoderOf(): string | null {
+function readDecoder(): string | null {
   try {
     const manifest = readFileSync(new URL('../package.json', import.meta.resolve('sharp')), 'utf8');
-    return lineOf(`sharp ${packageVersion('sharp', JSON.parse(manifest))}`);
+    return formatLine(`sharp ${packageVersion('sharp', JSON.parse(manifest))}`);
   } catch {
     return null;
   }
@@ -57,14 +54,14 @@ export function describeSurroundings(
 ): Surroundings {
   const set = TIMING_VARIABLES.flatMap((name) => {
     const value = environment[name];
-    return value === undefined || value === '' ? [] : [[name, lineOf(value)] as const];
+    return value === undefined || value === '' ? [] : [[name, formatLine(value)] as const];
   });
   return {
     node: process.versions.node,
-    libc: libcOf(),
+    libc: readLibc(),
     kernel: os.release(),
     container: containerIn(read, environment),
-    decoder: decoderOf(),
+    decoder: readDecoder(),
     environment: Object.fromEntries(set),
   };
 }

@@ -4,9 +4,8 @@ import { z } from 'zod';
 import { writeFileAtomically } from '../../base/atomic-file.js';
 import { xoshiro128pp } from '../../base/random.js';
 
-// A virtual machine may state the last-level cache of its whole host, which other machines use as well: 260 MB were
-// stated where a working set of 64 MB was no longer in the cache. So a large stated cache is checked by the time of
-// dependent reads, which is three to five times as long in memory as in a cache.
+// A virtual machine may state the cache of its whole host, which other machines use as well: 260 MB where 64 MB did not
+// fit. So a large stated cache is checked by dependent reads, three to five times as long in memory as in a cache.
 
 const MIB = 2 ** 20;
 
@@ -53,10 +52,7 @@ export function dependentReadNs(bytes: number): number {
   return fastest;
 }
 
-/**
- * The part of a stated cache that holds a working set: the stated size, or the largest half, quarter and so on of it in
- * which reads are as fast as in a small working set. A cache that holds more than half of its size counts as a whole.
- */
+/** The stated size, or its largest half, quarter and so on in which reads are as fast as in a small working set. */
 export function heldCacheBytes(statedBytes: number, readNs: (bytes: number) => number = dependentReadNs): number {
   if (statedBytes <= MAX_BELIEVED_BYTES) return statedBytes;
   const limit = readNs(REFERENCE_BYTES) * MAX_SLOWER;
@@ -67,10 +63,7 @@ export function heldCacheBytes(statedBytes: number, readNs: (bytes: number) => n
 
 const knownSchema = z.strictObject({ stated_bytes: z.number(), processor: z.string(), held_bytes: z.number() });
 
-/**
- * {@link heldCacheBytes}, measured once for a machine and kept in a folder: a system with another cache is another
- * system, so that the result must not change from run to run. Where the folder cannot be used, the stated size counts.
- */
+/** Measured once per machine and kept: a system with another cache is another system. Without the folder, as stated. */
 export async function knownHeldCacheBytes(
   { cacheBytes, processor }: { readonly cacheBytes: number; readonly processor: string },
   folder: string,

@@ -8,7 +8,7 @@ import type { MeasureOptions, MeasureProgress } from '../benchmark-agent.js';
 import { protocolOfComposite } from '../../composite/protocol-of-composite.js';
 import type { Measured, MeasureBricksJob } from '../jobs/job.js';
 import { MAX_RUNS_PER_RUN } from '../jobs/timed-runs.js';
-import { measuredBricksOf } from '../worker/job-end.js';
+import { buildMeasuredBricks } from '../worker/job-end.js';
 import type { WorkerRunner } from '../worker/worker-runner.js';
 
 export type BricksSetup = Pick<MeasureBricksJob, 'runOptions' | 'protocol' | 'occasion' | 'limits'>;
@@ -19,8 +19,7 @@ export interface MeasuredBrick {
 }
 
 /**
- * Measures bricks in as few composites as their contexts allow, one after another, and yields the results of each
- * composite as soon as it is done. A composite that fails is halved until the brick that fails is alone.
+ * In as few composites as contexts allow. One that fails is halved until the failing brick is alone.
  *
  * @throws PlatformError `cancelled` after the signal, `usage` where the request is wrong in itself
  */
@@ -58,7 +57,7 @@ export async function* measureTogether(
       onProgress: tell,
       onWaiting: (waitsFor) => tell({ phase: 'waiting', runsDone: 0, runsTotal: runs + warmupRuns, waitsFor }),
     });
-    const measured = measuredBricksOf(end, indices.length);
+    const measured = buildMeasuredBricks(end, indices.length);
     const failed = measured.every(({ outcome }) => outcome.kind === 'failure');
     if (failed && indices.length > 1) {
       const half = Math.ceil(indices.length / 2);

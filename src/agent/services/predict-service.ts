@@ -21,10 +21,7 @@ import { checkOpenRequest } from '../predict/request.js';
 import { toFeaturesResponse } from '../predict/response.js';
 import { withinTime } from '../predict/time-limit.js';
 
-/**
- * An empty version means any. @throws PlatformError `not_found`, `unsupported` where the model asks for another
- * framework
- */
+/** An empty version means any. @throws PlatformError `not_found`, `unsupported` where another framework is needed */
 export type ResolveModel = (name: string, version: string, framework: Framework) => Promise<PredictionModel>;
 
 export interface PredictServiceOptions {

@@ -5,12 +5,12 @@ import {
   type PredictionServiceServer,
   PredictionServiceService,
 } from '../../generated/mlmodelscope/prediction/v1/prediction.js';
-import { runOptionsOf } from '../../measurement/system.js';
+import { buildRunOptions } from '../../measurement/system.js';
 import { toWireDuration } from '../../rpc/duration.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
 import { atLevelOf } from '../predict/at-level.js';
-import { featureBytesOf, type ElementOutcome, predictEach } from '../predict/batches.js';
+import { countFeatureBytes, type ElementOutcome, predictEach } from '../predict/batches.js';
 import type { MakeInputs, PredictInputs } from '../predict/inputs.js';
 import type { OpenModels } from '../predict/open-models.js';
 import { batchSizeFor, type PredictOptions, parsePredictOptions } from '../predict/options.js';
@@ -20,10 +20,7 @@ import type { Predicted } from '../jobs/predict-session.js';
 import type { AgentDescription } from '../agent-description.js';
 import { toWireSystem } from '../wire/description-wire.js';
 
-/**
- * Most bytes of the features of one input. They have to fit into a message, and making a mask takes several times its
- * size in memory.
- */
+/** Most bytes of an input's features: they must fit into a message, and a mask takes several times its size. */
 const MAX_FEATURES_BYTES = MAX_MESSAGE_BYTES / 4;
 
 type Answer = Omit<PredictEachResponse, 'total' | 'traceId' | 'batch'>;
@@ -35,7 +32,7 @@ function failure(inputId: string, batchIndex: number, { code, message }: Platfor
 function answerFor(outcome: ElementOutcome, options: PredictOptions): Answer {
   const { id, batchIndex } = outcome;
   if (outcome.kind === 'failure') return failure(id, batchIndex, outcome.error);
-  const bytes = featureBytesOf(outcome.features);
+  const bytes = countFeatureBytes(outcome.features);
   if (bytes > MAX_FEATURES_BYTES) {
     const problem = `its features take ${bytes} bytes; an answer has room for ${MAX_FEATURES_BYTES}`;
     return failure(id, batchIndex, new PlatformError('unsupported', `${problem}: set feature_limit`));
@@ -43,7 +40,7 @@ function answerFor(outcome: ElementOutcome, options: PredictOptions): Answer {
   return { inputId: id, batchIndex, outcome: { $case: 'features', value: toFeatureResponse(outcome, options) } };
 }
 
-function timesOf({ features, preprocessMs, inferenceMs, postprocessMs }: Predicted): PredictEachResponse['batch'] {
+function toWireTimes({ features, preprocessMs, inferenceMs, postprocessMs }: Predicted): PredictEachResponse['batch'] {
   return {
     size: features.length,
     preprocess: toWireDuration(preprocessMs),
@@ -62,7 +59,7 @@ export function addPredictionService(server: RpcServer, options: PredictionServi
   const { description, models, inputs } = options;
   const { calls } = server;
 
-  function inputsOf({ inputs: asked }: PredictEachRequest): MakeInputs {
+  function parseInputs({ inputs: asked }: PredictEachRequest): MakeInputs {
     switch (asked?.$case) {
       case 'images':
         return inputs.images(asked.value.images);
@@ -80,7 +77,7 @@ export function addPredictionService(server: RpcServer, options: PredictionServi
   const answers = {
     predictEach: calls.streaming(async (call, signal) => {
       const { request } = call;
-      const makeInputs = inputsOf(request);
+      const makeInputs = parseInputs(request);
       await models.use(request.predictor?.id ?? '', async (model) => {
         const options = parsePredictOptions(request.options, model.options);
         const batchSize = batchSizeFor(model.model, options.batchSize);
@@ -93,7 +90,7 @@ export function addPredictionService(server: RpcServer, options: PredictionServi
           for await (const outcomes of predictEach(withinTimePerBatch(model, timeLimitMs), batches, settings, signal)) {
             for (const outcome of outcomes) {
               const isFirst = outcome.kind === 'result' && !told.has(outcome.batch);
-              const batch = isFirst ? timesOf(outcome.batch) : undefined;
+              const batch = isFirst ? toWireTimes(outcome.batch) : undefined;
               if (isFirst) told.add(outcome.batch);
               await calls.send(call, { total, traceId, batch, ...answerFor(outcome, options) }, signal);
             }
@@ -109,7 +106,7 @@ export function addPredictionService(server: RpcServer, options: PredictionServi
           modelVersion: manifest?.version ?? version,
           frameworkName: manifest?.framework?.name ?? description.framework,
           frameworkVersion: manifest?.framework?.version ?? description.frameworkVersion,
-          system: toWireSystem(description, runOptionsOf(description.cores, description)),
+          system: toWireSystem(description, buildRunOptions(description.cores, description)),
           hostname: description.host,
           decoder: description.surroundings?.decoder ?? '',
         });

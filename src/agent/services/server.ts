@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { PlatformError } from '../../base/errors.js';
 import { DEFAULT_FRAMEWORK, type FrameworkName } from '../../predictor/frameworks.js';
-import { runOptionsOf } from '../../measurement/system.js';
+import { buildRunOptions } from '../../measurement/system.js';
 import type { ServerSecurity } from '../../rpc/security.js';
 import { createRpcServer } from '../../rpc/server.js';
 import { addBenchmarkService } from './benchmark-service.js';
@@ -30,7 +30,6 @@ export interface AgentServerOptions {
   readonly weightFiles?: ReadonlyMap<string, string>;
   /** Keeps what was measured of this machine; without it, the machine's own statements count. */
   readonly machineFolder?: string | undefined;
-  /** Sources of predictions; by default pictures on the internet. */
   readonly access?: PredictAccess;
   /** Longest silence of a client of a load run; by default a minute. */
   readonly silenceLimitMs?: number;
@@ -41,12 +40,7 @@ export interface RunningAgent {
   readonly address: string;
   /** A token that this agent alone accepts, for the servers with which it registers. */
   readonly accessToken: string;
-  /**
-   * Opens another address on loopback for this process. It has no TLS, because the certificate has the name that other
-   * machines use for this one. It accepts only its own token.
-   *
-   * @throws PlatformError as the server's `listen`
-   */
+  /** Another address on loopback, without TLS and for its own token. @throws PlatformError as the server's `listen` */
   openDoor(): Promise<{ readonly address: string; readonly token: string }>;
   /** Stops measuring, ends every process that this agent started, and stops listening. May be called again. */
   close(): Promise<void>;
@@ -59,10 +53,7 @@ const knowsNoModels: ResolveModel = (name) => {
 };
 
 /**
- * Serves this machine over gRPC: measures benchmarks, one at a time, opens models, answers health checks. Child
- * processes do all heavy work, so that the agent always answers.
- *
- * @throws PlatformError as the server's `listen`
+ * Child processes do all heavy work, so that the agent always answers. @throws PlatformError as the server's `listen`
  */
 export async function startAgent(options: AgentServerOptions = {}): Promise<RunningAgent> {
   const { host = '127.0.0.1', port = 0, security, resolveModel = knowsNoModels } = options;
@@ -86,7 +77,7 @@ export async function startAgent(options: AgentServerOptions = {}): Promise<Runn
   addTraceService(server, shared);
   addLoadService(server, shared);
   const limits = { timeLimitMs: PREDICT_LIMIT_MS, memoryLimitBytes: defaultMemoryLimitBytes(description) };
-  const models = new OpenModels({ runner, runOptions: runOptionsOf(description.cores, description), limits });
+  const models = new OpenModels({ runner, runOptions: buildRunOptions(description.cores, description), limits });
   const inputs = predictInputs(access);
   const own = { name: description.framework, version: description.frameworkVersion };
   addPredictService(server, { framework: own, calls, resolveModel, models, inputs });

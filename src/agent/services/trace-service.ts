@@ -17,7 +17,6 @@ const SPANS_PER_MESSAGE = 500;
 async function inCallersTrace<T>(metadata: Metadata, work: () => Promise<T>): Promise<T> {
   if (activeTracing() !== undefined) return work();
   const tracing = await tracingIfInstalled({ serviceName: 'mlmodelscope-agent', environment: process.env });
-  // Kernels are timed anyway; no spans are made.
   if (tracing === undefined) return work();
   const headers = Object.fromEntries(Object.entries(metadata.getMap()).map(([name, value]) => [name, String(value)]));
   return tracing.under(headers, work);

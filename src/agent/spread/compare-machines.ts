@@ -7,16 +7,10 @@ import { sharedSetupKey } from '../client/requests-together.js';
 const ONE_IN = 10;
 const MAX_CHECKED = 16;
 
-/**
- * Machines that differ less than this, relatively, count as identical: a machine as close to the median is no outlier.
- */
+/** Machines that differ less than this, relatively, count as identical: near the median, none is an outlier. */
 export const MIN_DIFFERENCE = 0.1;
 
-/**
- * Modified z-score from which a value is an outlier, and the factor that converts the median absolute deviation of
- * normally distributed values to their standard deviation. Source: Iglewicz and Hoaglin, How to Detect and Handle
- * Outliers (1993).
- */
+/** Modified z-score of outliers, and the factor from median absolute deviation: Iglewicz and Hoaglin (1993). */
 const OUTLIER_SCORE = 3.5;
 const DEVIATIONS_PER_MAD = 1.4826;
 
@@ -24,9 +18,7 @@ const DEVIATIONS_PER_MAD = 1.4826;
 const MIN_MACHINES = 3;
 
 /**
- * The requests that all machines measure for the comparison: a tenth of the requests with the same setup, only bricks
- * if there are any. It takes the requests with the lowest signatures. Signatures are hashes, so this choice is random
- * and the same each time.
+ * A tenth of the requests with the same setup, bricks if there are any, by the lowest signatures: random, but fixed.
  */
 export function requestsToCompare(requests: readonly MeasureRequest[]): readonly MeasureRequest[] {
   const bricks = requests.filter(({ context }) => context !== undefined);
@@ -72,11 +64,7 @@ function relativeDeviation(values: readonly number[]): number {
   return Math.sqrt(values.reduce((sum, value) => sum + (value / mean - 1) ** 2, 0) / (values.length - 1));
 }
 
-/**
- * Compares machines by the total time that the same requests take on each, because a model's latency is also a sum over
- * its bricks. An outlier is further from the median than the spread of the others explains, and further than
- * {@link MIN_DIFFERENCE}.
- */
+/** By the total time of the same requests. Outliers are beyond the spread of others, and {@link MIN_DIFFERENCE}. */
 export function compareMachines<Machine>(compared: readonly Compared<Machine>[]): Comparison<Machine> {
   const indices = [...(compared[0]?.ms.keys() ?? [])];
   const common = indices.filter((index) => compared.every(({ ms }) => ms[index] !== undefined));

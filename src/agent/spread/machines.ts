@@ -9,7 +9,6 @@ export interface Machine {
 /** Errors that the request itself causes, on every machine. */
 const OF_REQUEST: readonly ErrorCode[] = ['usage', 'model', 'unsupported', 'cancelled'];
 
-/** Whether another machine may succeed where this one failed. */
 export function isOfMachine(error: unknown): boolean {
   return !(error instanceof PlatformError && OF_REQUEST.includes(error.code));
 }
@@ -44,11 +43,7 @@ export class Machines {
     return new PlatformError('unavailable', `no agent is left; start them again, and submit again:\n${reasons}`);
   }
 
-  /**
-   * Asks the machines in turn. If one fails, it asks another one.
-   *
-   * @throws PlatformError for an error that the request itself causes, and `unavailable` where no machine is left
-   */
+  /** Asks machines in turn. @throws PlatformError that the request causes, and `unavailable` where none is left */
   async ask<T>(use: (agent: BenchmarkAgent) => Promise<T>): Promise<T> {
     for (;;) {
       const machine = this.#working[this.#next++ % Math.max(1, this.#working.length)];

@@ -69,14 +69,8 @@ class Pool {
 }
 
 /**
- * One agent made of several identical machines, which share the work: each takes the next portion when it is free.
- *
- * Before the first measurements, some of the requests are measured on all machines. A machine that differs too much is
- * left out. These measurements are not results: bricks in a small composite are warmer than in a model.
- *
- * A machine that ends is left out, and others do its unfinished requests.
- *
- * @param machines at least one, with the same fingerprint
+ * Identical machines share the work; others do what is left of one that ends. Some requests are first measured on all:
+ * a machine that differs too much is left out. These are no results: bricks in a small composite are warmer.
  */
 export function spreadAgent(all: readonly [Machine, ...Machine[]], { tell }: SpreadOptions): BenchmarkAgent {
   const machines = new Machines(all, (message) => tell('warning', message));
@@ -121,7 +115,7 @@ export function spreadAgent(all: readonly [Machine, ...Machine[]], { tell }: Spr
     tell(spread.relative > MIN_DIFFERENCE ? 'warning' : 'info', `${differ} in the time of ${measured}`);
   }
 
-  async function* workOf(
+  async function* takeWork(
     machine: Machine,
     pool: Pool,
     { signal, onProgress }: MeasureOptions,
@@ -165,7 +159,7 @@ export function spreadAgent(all: readonly [Machine, ...Machine[]], { tell }: Spr
     const pool = new Pool(divideWork(requests, { agents: machines.working.length, cacheBytes }));
     const stop = new AbortController();
     const options = { signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]), onProgress };
-    const workers = machines.working.map((machine) => workOf(machine, pool, options));
+    const workers = machines.working.map((machine) => takeWork(machine, pool, options));
     yield* merged(workers, () =>
       stop.abort(new PlatformError('cancelled', 'the caller no longer waits for the measurements')),
     );

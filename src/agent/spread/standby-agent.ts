@@ -13,19 +13,15 @@ export interface Standby {
 }
 
 export interface StandbyOptions {
-  /** Called with a message for users about each agent that is replaced. */
   readonly tell: (message: string) => void;
 }
 
-function fingerprintOf({ description }: BenchmarkAgent): string {
+function computeFingerprint({ description }: BenchmarkAgent): string {
   return identifySystem(description, ANY_RUN).fingerprint;
 }
 
-/**
- * @param standbys those that were tried are removed @throws PlatformError of the first agent that does not answer, or
- * `lost`, where there is none
- */
-async function firstOf(
+/** Removes the `standbys` that it tries. @throws PlatformError of the first that does not answer, or `lost` */
+async function connectFirst(
   standbys: Standby[],
   fits: (agent: BenchmarkAgent) => boolean,
   lost?: unknown,
@@ -44,20 +40,17 @@ async function firstOf(
 }
 
 /**
- * One agent that measures, and others of the same system that replace it: when it ends, or its machine fails, the next
- * one does what is left. No call depends on a certain agent. The others are connected only when they are needed.
- *
- * @param agents in the order of their use, at least one; the first one that answers decides which system it is
- * @throws PlatformError of the first agent where none answers
+ * When the agent ends or its machine fails, the next one of the same system does what is left. The others are connected
+ * only when they are needed; the first that answers decides the system. @throws PlatformError where none answers
  */
 export async function standbyAgent(agents: readonly Standby[], { tell }: StandbyOptions): Promise<BenchmarkAgent> {
   const left = [...agents];
-  let current = await firstOf(left, () => true);
-  const fingerprint = fingerprintOf(current.agent);
+  let current = await connectFirst(left, () => true);
+  const fingerprint = computeFingerprint(current.agent);
   let replacing: Promise<void> | undefined;
 
   async function replace(lost: Machine, why: unknown): Promise<void> {
-    const next = await firstOf(left, (agent) => fingerprintOf(agent) === fingerprint, why);
+    const next = await connectFirst(left, (agent) => computeFingerprint(agent) === fingerprint, why);
     tell(`the agent at ${next.name} does the rest of the work of the agent at ${lost.name}: ${messageOf(why)}`);
     current = next;
     await lost.agent.close().catch(() => undefined);

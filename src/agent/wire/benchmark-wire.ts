@@ -1,5 +1,4 @@
-// Converts between the messages of proto/mlmodelscope/benchmark/v1 and this project's own types. `fromWire…` checks its
-// message and throws PlatformError `usage`; the caller knows which side was wrong.
+// `fromWire…` checks its message and throws PlatformError `usage`; the caller knows which side was wrong.
 import { z } from 'zod';
 import * as wire from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { PlatformError } from '../../base/errors.js';
@@ -44,7 +43,6 @@ const REASONS = {
   run_failed: wire.Failure_Reason.RUN_FAILED,
 } as const satisfies Record<FailureReason, wire.Failure_Reason>;
 
-/** The key with this value; undefined for values that only a newer version knows. */
 function enumName<K extends string, V>(record: Readonly<Record<K, V>>, value: unknown): K | undefined {
   return (Object.keys(record) as K[]).find((key) => record[key] === value);
 }
@@ -209,7 +207,6 @@ function fromWireOutcome(outcome: wire.Measurement['outcome'], { runs, warmupRun
   return { kind: 'failure', reason: enumName(REASONS, reason), message: short };
 }
 
-/** What an agent answers. The other fields of a measurement are as they were asked for. */
 const answeredSchema = measurementSchema.pick({
   outcome: true,
   costMs: true,
@@ -218,10 +215,7 @@ const answeredSchema = measurementSchema.pick({
   conditions: true,
 });
 
-/**
- * @param origin system: of the agent; measuredAt: ISO 8601 in UTC
- * @throws PlatformError `usage`, also for a measurement of another benchmark than the requested one
- */
+/** @throws PlatformError `usage`, also for a measurement of another benchmark than the requested one */
 export function fromWireMeasurement(
   message: wire.Measurement,
   { benchmark: { signature }, protocol, occasion, limits, context }: Omit<MeasureRequest, 'runOptions'>,
@@ -268,7 +262,7 @@ export function toWireValues(values: ReadonlyMap<string, InferredValue>): wire.V
 
 const inferredValueSchema = z.object({
   elementType: elementTypeSchema,
-  dims: z.array(z.int().min(0)),
+  dims: z.array(z.int()),
 });
 
 export function fromWireValues(values: readonly wire.ValueType[]): ReadonlyMap<string, InferredValue> {
@@ -306,7 +300,7 @@ export function fromWireRunValues(values: readonly wire.RunValue[], asked: numbe
   const runValueSchema = inferredValueSchema.extend({
     sha256: z.string().regex(/^[0-9a-f]{64}$/),
     norm: z.number().nonnegative(),
-    notFinite: z.int().min(0),
+    notFinite: z.int(),
     first: elementsSchema.max(FIRST_ELEMENTS),
     elements: elementsSchema.max(Math.min(asked, MAX_ELEMENTS)),
     stride: z.int().min(1),

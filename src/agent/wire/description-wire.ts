@@ -1,5 +1,4 @@
-// Converts between AgentDescription and the messages that carry it. `fromWire…` checks its message and throws
-// PlatformError `usage`; the caller knows which side was wrong.
+// `fromWire…` checks its message and throws PlatformError `usage`; the caller knows which side was wrong.
 import * as wire from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { TIMING_VARIABLES } from '../../measurement/surroundings.js';
 import { identifySystem, type RunOptions, type System, type SystemFacts } from '../../measurement/system.js';
@@ -94,12 +93,7 @@ function surroundingsIn({ node, libc, kernel, container, decoder, environment }:
   };
 }
 
-/**
- * Abilities and levels that only a newer version knows are left out.
- *
- * @param address stands for the name of the host where the agent does not give it
- * @throws PlatformError `usage`
- */
+/** Leaves out abilities and levels of newer versions. @param address where no host is named @throws PlatformError */
 export function fromWireDescription(message: wire.DescribeSystemResponse, address: string): AgentDescription {
   const { system, measuresTogether, hostname, abilities, executionProviders, traceLevels, surroundings } = message;
   const known = (Object.keys(WIRE_ABILITIES) as Ability[]).filter((name) => abilities.includes(WIRE_ABILITIES[name]));

@@ -1,4 +1,3 @@
-// Converts between the platform's messages of features and this project's own types.
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { type Feature, FeatureType } from '../../generated/mlmodelscope/org/dlframework/features.js';
@@ -9,16 +8,15 @@ import { classShares } from '../../processing/segments.js';
 /** Key of a segmentation's metadata: a list of classes with `index`, `label` and `share`, as JSON. */
 const CLASS_SHARES = 'class_shares';
 
-function boxOf({ index, label, xmin, xmax, ymin, ymax }: DetectedBox) {
+function toWireBox({ index, label, xmin, xmax, ymin, ymax }: DetectedBox) {
   return { index, label, xmin, xmax, ymin, ymax };
 }
 
-/** The pixels of a mask are whole numbers. */
 const MASK_TYPE = 'int';
 
 type WireFeature = Pick<Feature, 'type' | 'probability' | 'metadata' | 'feature'>;
 
-function contentOf(feature: PredictedFeature): WireFeature {
+function toWireContent(feature: PredictedFeature): WireFeature {
   switch (feature.kind) {
     case 'classification': {
       const { index, label, probability } = feature;
@@ -32,13 +30,13 @@ function contentOf(feature: PredictedFeature): WireFeature {
     }
     case 'bounding_box': {
       const { probability } = feature;
-      const content = { $case: 'boundingBox', value: boxOf(feature) } as const;
+      const content = { $case: 'boundingBox', value: toWireBox(feature) } as const;
       return { type: FeatureType.BOUNDINGBOX, probability, metadata: {}, feature: content };
     }
     case 'instance_segment': {
       const { probability, height, width, mask } = feature;
       const pixels = { maskType: MASK_TYPE, height, width, intMask: Array.from(mask), floatMask: [] };
-      const content = { $case: 'instanceSegment', value: { ...boxOf(feature), ...pixels } } as const;
+      const content = { $case: 'instanceSegment', value: { ...toWireBox(feature), ...pixels } } as const;
       return { type: FeatureType.INSTANCESEGMENT, probability, metadata: {}, feature: content };
     }
     case 'semantic_segment': {
@@ -57,7 +55,7 @@ function contentOf(feature: PredictedFeature): WireFeature {
 }
 
 export function toWireFeature(feature: PredictedFeature): Feature {
-  return { id: randomUUID(), ...contentOf(feature) };
+  return { id: randomUUID(), ...toWireContent(feature) };
 }
 
 const sharesSchema = z.array(z.strictObject({ index: z.int(), label: z.string(), share: z.number() }));

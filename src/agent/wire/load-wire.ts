@@ -1,5 +1,4 @@
-// Converts between the messages of proto/mlmodelscope/load/v1 and this project's own types. `fromWire…` checks its
-// message and throws PlatformError `usage`; the caller knows which side was wrong.
+// `fromWire…` checks its message and throws PlatformError `usage`; the caller knows which side was wrong.
 import { z } from 'zod';
 import type * as wire from '../../generated/mlmodelscope/load/v1/load.js';
 import { PlatformError } from '../../base/errors.js';
@@ -20,7 +19,6 @@ import {
   toWireRunOptions,
 } from './benchmark-wire.js';
 
-/** Most samples of a run. */
 export const MAX_SAMPLES = 1024;
 
 /** Most sizes of runs, each with a session of its own. */
@@ -84,7 +82,6 @@ export function toWireAnswers(answers: readonly ServedAnswer[]): wire.Answers {
   return { answers: answers.map((answer) => ({ ...answer })) };
 }
 
-/** @throws PlatformError `usage` */
 export function conditionsIn({ conditions }: wire.Closed): Conditions | undefined {
   const found = fromWireConditions(conditions).conditions;
   return found === undefined ? undefined : check(conditionsSchema, found, 'conditions');

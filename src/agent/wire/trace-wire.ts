@@ -1,4 +1,3 @@
-// Converts between the messages of proto/mlmodelscope/trace/v1 and this project's own types.
 import { z } from 'zod';
 import * as wire from '../../generated/mlmodelscope/trace/v1/trace.js';
 import { kernelMemorySchema, poolSchema } from '../../measurement/kernel-facts-schema.js';
@@ -72,7 +71,6 @@ function layerTraceSchemaFor(runs: number) {
   });
 }
 
-/** @param runs number of runs that were asked for */
 export function fromWireLayerTrace(message: wire.LayerTrace, runs: number): LayerTrace {
   return check(layerTraceSchemaFor(runs), { ...message, ...fromWireConditions(message.conditions) }, 'trace');
 }

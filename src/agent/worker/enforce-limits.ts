@@ -15,7 +15,6 @@ export interface Enforcement {
   stop(): void;
 }
 
-/** @param kill called once */
 export function enforceLimits(
   pid: number,
   { timeLimitMs, memoryLimitBytes }: JobLimits,

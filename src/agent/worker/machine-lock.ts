@@ -1,23 +1,18 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/**
- * Environment variable with the name of a group. Processes of a group wait only for each other, and do not check for
- * other load. Tests use it: they measure at the same time and do not use the times.
- */
+/** Processes of a group wait only for each other, and check for no other load: for tests, which use no times. */
 export const LOCK_GROUP_VARIABLE = 'MLMODELSCOPE_TURN_GROUP';
 
 export function lockGroup(): string | undefined {
   return process.env[LOCK_GROUP_VARIABLE];
 }
 
-/** Length of an abstract address (`sun_path`). */
 const ADDRESS_BYTES = 108;
 
 /**
- * An address in Linux's abstract namespace (unix(7)). It needs no file and no permissions, and it is free as soon as
- * its process ends, however it ends. All processes in the same network namespace see it. The name has the full length,
- * because versions of Node differ in whether they pad a shorter name.
+ * In Linux's abstract namespace (unix(7)): no file, no permissions, free as soon as its process ends, and seen in the
+ * same network namespace. It has the full length, because versions of Node differ in whether they pad shorter names.
  */
 function machineAddress(): string {
   const group = lockGroup();
@@ -32,16 +27,10 @@ const PAUSE_MS = 50;
 const PROCESS = /^\d{1,7}$/;
 
 export interface MachineLock {
-  /** Releases the right, so that a waiting process can take it. */
   release(): void;
 }
 
-/**
- * Waits until no other process measures on this machine. On systems other than Linux, it does not wait.
- *
- * @param holder id of the process that other processes see as the holder
- * @param onWaiting called if this process has to wait, and again with the holder's process id once it is known
- */
+/** Waits for others on Linux only. @param holder process id that others see @param onWaiting again with the holder */
 export async function takeMachineLock(holder: number, onWaiting: (holder?: number) => void): Promise<MachineLock> {
   if (process.platform !== 'linux') return { release: () => undefined };
   for (;;) {

@@ -1,5 +1,6 @@
 import { PlatformError } from '../../base/errors.js';
 import { FairSemaphore } from '../../base/fair-semaphore.js';
+import { SharedClock } from '../../base/shared-clock.js';
 
 /** Most requests that wait. Each holds its benchmark's bytes meanwhile, up to 64 MiB. */
 const MAX_WAITING = 32;
@@ -12,53 +13,33 @@ export interface TaskOptions {
   readonly untimed?: boolean | undefined;
 }
 
-/**
- * Lets tasks run one at a time, first come, first served, because other work disturbs a measurement. Tasks that time
- * nothing may run beside each other.
- */
+/** One task at a time, in order, because other work disturbs a measurement; untimed ones may run beside each other. */
 export class TaskLimiter {
   readonly #semaphore: FairSemaphore;
-  #running = 0;
-  #sharedMs = 0;
-  #sharedUntilMs = 0;
+  readonly #clock = new SharedClock();
 
-  /** @param maxUntimed how many tasks run beside each other at most */
   constructor(private readonly maxUntimed: number) {
     this.#semaphore = new FairSemaphore(maxUntimed);
   }
 
-  /**
-   * A clock that divides wall time equally among the tasks that run now. The times of several tasks by this clock add
-   * up to the wall time of all. Milliseconds.
-   */
+  /** See {@link SharedClock}. */
   get sharedMs(): number {
-    const nowMs = performance.now();
-    this.#sharedMs += (nowMs - this.#sharedUntilMs) / Math.max(1, this.#running);
-    this.#sharedUntilMs = nowMs;
-    return this.#sharedMs;
+    return this.#clock.ms;
   }
 
-  /**
-   * @throws PlatformError `cancelled` where the signal aborts before this task's turn, `exhausted` where too many wait
-   */
+  /** @throws PlatformError `cancelled` where the signal aborts before its turn, `exhausted` where too many wait */
   async run<T>(task: () => Promise<T>, { signal, onWaiting, untimed = false }: TaskOptions = {}): Promise<T> {
     if (this.#semaphore.waiting >= MAX_WAITING) {
       throw new PlatformError('exhausted', `${MAX_WAITING} requests wait for this agent already; try again later`);
     }
     const size = untimed ? 1 : this.maxUntimed;
     const leave = await this.#semaphore.take({ signal, size, onWaiting: () => onWaiting?.() });
-    this.#changeRunning(1);
+    this.#clock.begin();
     try {
       return await task();
     } finally {
-      this.#changeRunning(-1);
+      this.#clock.end();
       leave();
     }
-  }
-
-  #changeRunning(by: 1 | -1): void {
-    // Brings the clock up to now, with the tasks that ran until now.
-    void this.sharedMs;
-    this.#running += by;
   }
 }

@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 const INTERVAL_MS = 250;
 
 export interface MemoryWatch {
-  /** Most resident memory seen so far. */
   peakBytes(): number;
   stop(): void;
 }
@@ -16,7 +15,7 @@ export interface MemoryWatchOptions {
 }
 
 /** Undefined where the process is gone. */
-async function residentBytesOf(pid: number): Promise<number | undefined> {
+async function readResidentBytes(pid: number): Promise<number | undefined> {
   try {
     const kibibytes = /^VmRSS:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/status`, 'latin1'))?.[1];
     return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
@@ -25,12 +24,12 @@ async function residentBytesOf(pid: number): Promise<number | undefined> {
   }
 }
 
-/** Watches the resident memory of another process. It works on Linux only and does nothing elsewhere. */
+/** Linux only: elsewhere it does nothing. */
 export function watchMemory(pid: number, { limitBytes, onExceeded }: MemoryWatchOptions): MemoryWatch {
   let peakBytes = 0;
   let stopped = process.platform !== 'linux';
   const look = async (): Promise<void> => {
-    const residentBytes = (await residentBytesOf(pid)) ?? 0;
+    const residentBytes = (await readResidentBytes(pid)) ?? 0;
     if (stopped) return;
     peakBytes = Math.max(peakBytes, residentBytes);
     if (residentBytes > limitBytes) {

@@ -8,7 +8,7 @@ import { type FrameworkName, FRAMEWORKS } from '../../predictor/frameworks.js';
 import { activeTracing } from '../../tracing/tracing.js';
 import type { MeasureProgress } from '../benchmark-agent.js';
 import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
-import { briefly, failureOfDeath } from '../failure.js';
+import { briefly, classifyDeath } from '../failure.js';
 import { freeBytes } from '../memory-there.js';
 import { fullDisk, machineFailure, memoryTaken } from '../machine-failure.js';
 import { type JobEnd, ranOutOfMemory } from './job-end.js';
@@ -37,14 +37,9 @@ const LAST_WORDS_LENGTH = 4096;
 const MAX_JOBS = 64;
 const MAX_KEPT_BYTES = 256 * 2 ** 20;
 
-/**
- * The thresholds to which glibc's allocator moves after some large allocations (mallopt(3), M_MMAP_THRESHOLD). A
- * process that starts with them measures its first job like its tenth: without them, one run in twenty took a
- * millisecond longer for fresh pages.
- */
+/** Thresholds at which glibc settles (mallopt(3)): without them, one run in twenty took 1 ms longer for fresh pages. */
 const SETTLED_ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: `${32 * 2 ** 20}`, MALLOC_TRIM_THRESHOLD_: `${64 * 2 ** 20}` };
 
-/** A framework, and the folder of its package where that is another one than the installed. */
 export interface RunningRuntime {
   readonly framework: FrameworkName;
   readonly packageFolder?: string | undefined;
@@ -83,14 +78,10 @@ interface NotStarted {
 interface Exit {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** See {@link fullDisk}. */
   readonly full: string | undefined;
 }
 
-/**
- * The agent's side of a worker process (worker.ts). It runs one job at a time. The death of the process is a way for a
- * job to end, never an error.
- */
+/** The agent's side of worker.ts. It runs one job at a time; its death is a way for a job to end, never an error. */
 export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #exit: Promise<Exit>;
@@ -118,7 +109,6 @@ export class WorkerProcess {
       // The last one is the lifeline, see lifeline.ts.
       stdio: ['ignore', 'ignore', 'pipe', 'ipc', 'pipe'],
       execArgv: ['--expose-gc', ...nodeFlags],
-      // Its other temporary files are in its folder as well and are removed with it.
       env: {
         ...SETTLED_ALLOCATOR,
         ...process.env,
@@ -151,11 +141,7 @@ export class WorkerProcess {
     });
   }
 
-  /**
-   * Starts a process. If it is killed while it starts, perhaps because another program needs memory, it starts again.
-   *
-   * @throws PlatformError `unavailable` where the process does not start, `storage` where the machine has no room for it
-   */
+  /** Starts again where it is killed meanwhile. @throws PlatformError `unavailable`, or `storage` without room */
   static async start(runtime: RunningRuntime, fastestProbe: FastestProbe): Promise<WorkerProcess> {
     for (let starts = 1; ; starts++) {
       const started = await WorkerProcess.#startOnce(runtime, fastestProbe);
@@ -192,7 +178,7 @@ export class WorkerProcess {
     const { exitCode, signal, full } = await measuring.#exit;
     const ofMachine = machineFailure(measuring.#lastWords, full);
     if (ofMachine !== undefined) throw ofMachine;
-    const { message } = failureOfDeath(exitCode, signal, measuring.#lastWords);
+    const { message } = classifyDeath(exitCode, signal, measuring.#lastWords);
     return { wasKilled: signal === 'SIGKILL', problem: `the worker process does not start: ${message}` };
   }
 
@@ -231,8 +217,7 @@ export class WorkerProcess {
   }
 
   /**
-   * Runs a job in the process, within limits. A timed job first waits until no other process measures on this machine.
-   * The time limit does not include this wait.
+   * A timed job first waits until no other process measures here; the time limit does not include this wait.
    *
    * @throws PlatformError `cancelled` after the signal, `storage` where the machine failed; the process is gone then
    */
@@ -281,7 +266,7 @@ export class WorkerProcess {
       const broken = limit.broken();
       const ofMachine = machineFailure(`${ended.signal ?? ''} ${briefly(this.#lastWords)}`.trim(), ended.full);
       if (broken === undefined && ofMachine !== undefined) throw ofMachine;
-      const failure = broken ?? failureOfDeath(ended.exitCode, ended.signal, this.#lastWords);
+      const failure = broken ?? classifyDeath(ended.exitCode, ended.signal, this.#lastWords);
       // The operating system kills a process that takes the last memory.
       const mayLackMemory = failure.reason === 'out_of_memory' || ended.signal === 'SIGKILL';
       const taken = broken === undefined && mayLackMemory ? memoryTaken(freeBytes()) : undefined;

@@ -14,10 +14,7 @@ export interface BesideEnd {
   readonly shareMs: number;
 }
 
-/**
- * Runs jobs in worker processes. A job that measures runs alone; others may run beside each other. A process is
- * replaced after a number of jobs, after every failure and for another occasion.
- */
+/** A job that measures runs alone. A process is replaced after some jobs, any failure, and for another occasion. */
 export class WorkerRunner {
   readonly #limiter: TaskLimiter;
   readonly #processes = new Set<WorkerProcess>();
@@ -33,10 +30,7 @@ export class WorkerRunner {
     this.#limiter = new TaskLimiter(Math.min(cores, MAX_CONCURRENT_JOBS));
   }
 
-  /**
-   * Nothing else runs meanwhile. @throws PlatformError `cancelled` after the signal, `unavailable` where no process
-   * starts or too many wait
-   */
+  /** @throws PlatformError `cancelled` after the signal, `unavailable` where no process starts or too many wait */
   run(job: WorkerJob, limits: JobLimits, options: JobHooks & TaskOptions = {}): Promise<JobEnd> {
     return this.#limiter.run(async () => {
       const process = this.#takeIdle(job);
@@ -46,7 +40,6 @@ export class WorkerRunner {
     }, options);
   }
 
-  /** Runs a job that measures nothing, possibly beside others. @throws PlatformError as {@link run} */
   runUntimed(job: WorkerJob, limits: JobLimits, options: JobHooks & TaskOptions = {}): Promise<BesideEnd> {
     const perform = async (): Promise<BesideEnd> => {
       const startMs = this.#limiter.sharedMs;
@@ -58,11 +51,7 @@ export class WorkerRunner {
     return this.#limiter.run(perform, { untimed: true, ...options });
   }
 
-  /**
-   * Opens a model in a process of its own. The caller ends the process; {@link close} ends it at the latest.
-   *
-   * @throws PlatformError as {@link run}, and where the model cannot be opened
-   */
+  /** In a process of its own, which the caller ends. @throws PlatformError as {@link run}, and where opening fails */
   open(job: OpenJob, limits: JobLimits, options: JobHooks & TaskOptions = {}): Promise<WorkerProcess> {
     return this.#limiter.run(async () => {
       const process = await this.#start();
@@ -77,7 +66,6 @@ export class WorkerRunner {
     }, options);
   }
 
-  /** @throws PlatformError as {@link run} */
   runIn(
     process: WorkerProcess,
     job: WorkerJob,
@@ -87,7 +75,6 @@ export class WorkerRunner {
     return this.#limiter.run(() => process.run(job, limits, options), options);
   }
 
-  /** Ends every process and the jobs in them. No job can run afterwards. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#processes].map((process) => process.kill()));

@@ -1,5 +1,4 @@
-// The worker process. worker-process.ts starts it. It does one job at a time and decides nothing: the agent enforces
-// limits, cancels jobs and replaces the process. To do so, the agent simply kills it.
+// The worker process decides nothing: the agent enforces limits, cancels jobs and replaces it, by killing it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -33,8 +32,7 @@ import { watchConditions } from '../jobs/watch-conditions.js';
 /** This process's own folder. It holds the working directory and, beside it, the files of the jobs. */
 const [folder = '', framework] = process.argv.slice(2);
 
-// A terminal's Ctrl-C and Ctrl-Z reach the whole process group. Only the agent reacts: a process that is suspended
-// during a measurement would block the measurements of all other processes on the machine.
+// A terminal's Ctrl-C and Ctrl-Z reach the whole group. A suspended worker would block all measurements of the machine.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGTSTP'] as const) process.on(signal, () => {});
 const lifelineData: LifelineData = { temporaryFolder: folder };
 new Worker(new URL('./lifeline.js', import.meta.url), { workerData: lifelineData }).unref();
@@ -72,10 +70,7 @@ function send(report: WorkerMessage): Promise<void> {
   });
 }
 
-/**
- * Frees the outputs of the previous run, so that the next run reuses their memory. Otherwise they accumulate, and runs
- * take longer for fresh pages or for garbage collection: with an output of 3 MB, times were bimodal, 0.2 and 1.1 ms.
- */
+/** Frees a run's outputs. Else they accumulate and runs take longer for fresh pages: 0.2 and 1.1 ms for 3 MB. */
 async function settle(): Promise<void> {
   globalThis.gc?.({ type: 'minor' });
   await setImmediate();
@@ -107,10 +102,9 @@ async function openSession({ model, runOptions }: OpenJob): Promise<PredictSessi
   return PredictSession.open(model, runOptions, context.predictor);
 }
 
-/** Gets the messages for a job that serves. */
 let inbox: Inbox = () => undefined;
 
-async function resultOf(job: WorkerJob, recorder: SpanRecorder): Promise<JobResult> {
+async function runJob(job: WorkerJob, recorder: SpanRecorder): Promise<JobResult> {
   switch (job.kind) {
     case 'measure':
       return { kind: 'measured', measured: await measureBenchmark(job, { ...context, recorder }) };
@@ -145,17 +139,18 @@ async function resultOf(job: WorkerJob, recorder: SpanRecorder): Promise<JobResu
   }
 }
 
-/**
- * For a timed job, waits until the machine is free. Other processes see the agent as the holder, because users know the
- * agent's process.
- */
+/** Others see the agent as the holder, because users know the agent's process. */
 async function lockFor(job: WorkerJob): Promise<MachineLock | undefined> {
   if (!isTimed(job)) return undefined;
   return takeMachineLock(process.ppid, (holder) => void send({ kind: 'waiting', for: holder }));
 }
 
+/** Whether no garbage of an earlier job is left, which a timed job would collect in its own time. */
+let isCollected = true;
+
 async function perform({ job, traceLevel, fastestProbeNs }: Assignment): Promise<void> {
   const lock = await lockFor(job);
+  if (isTimed(job) && !isCollected) globalThis.gc?.();
   await send({ kind: 'begun' });
   coreProbe?.learn(fastestProbeNs);
   resetPeakMemory();
@@ -164,12 +159,15 @@ async function perform({ job, traceLevel, fastestProbeNs }: Assignment): Promise
   try {
     const attributes = { 'process.pid': process.pid, ...jobAttributes(job) };
     const span = { level: 'APPLICATION_TRACE', attributes } as const;
-    result = await recorder.section(job.kind.replaceAll('-', '_'), span, () => resultOf(job, recorder));
+    result = await recorder.section(job.kind.replaceAll('-', '_'), span, () => runJob(job, recorder));
   } catch (error) {
     const code = error instanceof PlatformError ? error.code : 'internal';
     result = { kind: 'rejected', code, message: messageOf(error) };
   }
-  globalThis.gc?.();
+  // Collecting everything takes as long as optimizing a small graph.
+  isCollected = isTimed(job);
+  if (isCollected) globalThis.gc?.();
+  else globalThis.gc?.({ type: 'minor' });
   const spans = recorder.take();
   const residentBytes = process.memoryUsage.rss();
   lock?.release();

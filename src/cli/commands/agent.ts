@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
 import os from 'node:os';
-import type { PredictAccess } from '../../agent/predict/inputs.js';
 import type { RunningAgent } from '../../agent/services/server.js';
 import { untilAborted } from '../../base/cancellation.js';
 import { counted } from '../../base/counted.js';
@@ -51,7 +50,7 @@ function advertised({ listen, server: servers = [], advertise }: AgentFlags, { a
   return address;
 }
 
-function offerOf(agent: RunningAgent, address: string, known: OfferedModels, host: OwnedHost): AgentOffer {
+function makeOffer(agent: RunningAgent, address: string, known: OfferedModels, host: OwnedHost): AgentOffer {
   const offer = { address, tls: host.security.server.identity !== undefined, ...offeredFacts(agent.description) };
   const { models, leftOut } = modelsWithin(offer, known.models);
   if (leftOut > 0) {
@@ -68,17 +67,6 @@ function runningFramework(
   return { framework, frameworkVersion, allowVersion: allowVersion ?? false };
 }
 
-/** The models that clients can open by name. Warns about each manifest whose model cannot be opened. */
-async function knownModels(agent: RunningAgent, flags: AgentFlags, host: OwnedHost): Promise<OfferedModels> {
-  const known = await offeredModels(runningFramework(agent.description, flags), flags.models);
-  for (const reason of known.leftOut) host.warn(`warning: not offered: ${reason}`);
-  return known;
-}
-
-function accessOf({ datasets, allowPrivateUrls }: AgentFlags): PredictAccess {
-  return { datasetsFolder: datasets, ...(allowPrivateUrls === undefined ? {} : { isAllowedAddress: () => true }) };
-}
-
 /** Keeps the agent registered with the platform's servers until the signal aborts, or a server refuses the agent. */
 async function stayRegistered(
   agent: RunningAgent,
@@ -88,7 +76,7 @@ async function stayRegistered(
   host: OwnedHost,
   signal: AbortSignal,
 ): Promise<void> {
-  const offer = offerOf(agent, advertised(flags, agent), known, host);
+  const offer = makeOffer(agent, advertised(flags, agent), known, host);
   const refused = new AbortController();
   const announced = servers.map(async (server) => {
     const address = formatHostPort(server);
@@ -109,20 +97,6 @@ function assertSharedStore({ queue, store }: AgentFlags): void {
   if (queue === undefined || store !== undefined || process.env['MLMODELSCOPE_STORE']) return;
   const example = '--store mongodb://HOST/DATABASE';
   throw new PlatformError('usage', `--queue also needs the store that the callers of the queue use: ${example}`);
-}
-
-/** Opens the agent's queue and its store, and takes work until the signal aborts. */
-async function serveQueueOf(
-  agent: RunningAgent,
-  uri: string,
-  { store }: AgentFlags,
-  host: OwnedHost,
-  signal: AbortSignal,
-) {
-  const results = await host.openStore(store);
-  const queue = await host.openQueue(uri);
-  const { serveQueue } = await import('../serve-queue.js');
-  await serveQueue(agent, queue, results, host, signal);
 }
 
 export function registerAgentCommand(program: Command, host: OwnedHost): void {
@@ -182,7 +156,9 @@ Examples:
         throw new PlatformError('usage', `--runtime names a package of ${DEFAULT_FRAMEWORK}; leave out --framework`);
       }
       const security = await serverSecurity(accessFile, host);
-      const settings = { ...listen, framework, packageFolder: runtime?.folder, security, access: accessOf(flags) };
+      const allow = flags.allowPrivateUrls && { isAllowedAddress: () => true };
+      const access = { datasetsFolder: flags.datasets, ...allow };
+      const settings = { ...listen, framework, packageFolder: runtime?.folder, security, access };
       const { startAgent } = await import('../../agent/services/server.js');
       const agent = await startAgent({
         ...settings,
@@ -193,13 +169,20 @@ Examples:
         },
       });
       try {
-        const known = await knownModels(agent, flags, host);
+        const known = await offeredModels(runningFramework(agent.description, flags), flags.models);
+        for (const reason of known.leftOut) host.warn(`warning: not offered: ${reason}`);
         host.print(`agent listening on ${agent.address}\n`);
         const ended = new AbortController();
         const signal = AbortSignal.any([host.signal, ended.signal]);
+        const takeWork = async (uri: string): Promise<void> => {
+          const results = await host.openStore(flags.store);
+          const opened = await host.openQueue(uri);
+          const { serveQueue } = await import('../serve-queue.js');
+          await serveQueue(agent, opened, results, host, signal);
+        };
         const parts = [
           ...(server === undefined ? [] : [stayRegistered(agent, known, server, flags, host, signal)]),
-          ...(queue === undefined ? [] : [serveQueueOf(agent, queue, flags, host, signal)]),
+          ...(queue === undefined ? [] : [takeWork(queue)]),
         ];
         // Where one part fails, the other part ends as well.
         const all = parts.map((part) => part.finally(() => ended.abort()));

@@ -30,13 +30,13 @@ function settingsFrom(assignments: readonly string[]): object {
       throw new PlatformError('usage', `--setting ${assignment}: expected KEY=VALUE`);
     }
     if (settings.has(key)) throw new PlatformError('usage', `--setting ${key} is given twice; leave one out`);
-    settings.set(key, valueOf(text));
+    settings.set(key, parseValue(text));
   }
   return Object.fromEntries(settings);
 }
 
 /** The text parsed as JSON; the text itself where it is no JSON. */
-function valueOf(text: string): unknown {
+function parseValue(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -77,7 +77,7 @@ interface Asked {
 async function analyze({ plugin, name, analysis }: Asked, options: AnalyzeOptions, host: OwnedHost): Promise<void> {
   const outputs = await prepareOutputs(options);
   const settings = settingsFrom(options.setting ?? []);
-  const table = await tableOf({ plugin, name, analysis }, settings, options, host);
+  const table = await computeTable({ plugin, name, analysis }, settings, options, host);
   const picture = analysis?.draw?.(table);
   if (options.exportSvg !== undefined && picture === undefined) {
     const why = analysis?.draw === undefined ? 'has no picture' : 'has nothing to draw here';
@@ -93,7 +93,7 @@ async function analyze({ plugin, name, analysis }: Asked, options: AnalyzeOption
   await writeShown(shown, outputs, host);
 }
 
-async function tableOf(
+async function computeTable(
   { plugin, name, analysis }: Asked,
   settings: object,
   { server, store: uri }: AnalyzeOptions,

@@ -21,7 +21,7 @@ const COLUMNS: readonly Column<Finding>[] = [
   left('found', ({ found }) => oneLine(found)),
 ];
 
-function textOf(findings: readonly Finding[], width: number | undefined): string {
+function formatFindings(findings: readonly Finding[], width: number | undefined): string {
   if (findings.length === 0) return 'nothing found\n';
   const table = fittingTable(COLUMNS, findings, { width, dispensable: [] }).text;
   const advice = findings.map(({ id, why, remedy }) => `${oneLine(id)}: ${oneLine(why)}; ${oneLine(remedy)}`);
@@ -33,7 +33,6 @@ interface DoctorOptions {
   readonly json?: boolean;
 }
 
-/** Findings about a file: a log, a manifest of an evaluation or a model, or a result. */
 async function findingsAbout(path: string): Promise<Finding[]> {
   if (!isManifestPath(path)) return resultFindings(await readResult(path));
   return (await isLog(path)) ? logFindings(await readLog(path)) : manifestFindings(path);
@@ -66,7 +65,9 @@ Examples:
     .action(async (path: string | undefined, { threads, json }: DoctorOptions) => {
       const findings = await (path === undefined ? examineMachine(threads) : findingsAbout(path));
       const subject = path ?? null;
-      host.print(json === true ? documentText('findings', { subject, findings }) : textOf(findings, host.columns?.out));
+      host.print(
+        json === true ? documentText('findings', { subject, findings }) : formatFindings(findings, host.columns?.out),
+      );
       const levels = findings.map(({ level }) => level);
       if (levels.includes('refuse')) host.setExitCode(EXIT_REFUSED);
       else if (levels.includes('warn')) host.setExitCode(EXIT_PARTIAL);

@@ -26,7 +26,7 @@ import type { RunningServer } from '../../server/server.js';
 import { serverOption } from '../address.js';
 import { type EstimateEvent, type EvaluationOutcome, leave, parseResult, showToEnd } from '../evaluations.js';
 import type { OwnedHost } from '../host.js';
-import { evaluationOf, showOutcome } from '../show-outcome.js';
+import { findEvaluation, showOutcome } from '../show-outcome.js';
 import { storeDescription } from '../../command/store-description.js';
 
 interface EvaluateFlags extends OutputOptions, LogOption {
@@ -96,12 +96,7 @@ function toAchieved({ model, latencyMs, lowMs, highMs }: EstimateEvent): [string
   return [model, { latency_ms: latencyMs ?? null, low_ms: lowMs ?? null, high_ms: highMs ?? null, whole_ms: null }];
 }
 
-/**
- * Writes the log of an evaluation that has ended; undefined where none is asked for. The platform runs models without
- * the weights of their files.
- *
- * @throws PlatformError as {@link requireLoggable}, `usage` for several systems and for plugins that are not here
- */
+/** Undefined without --log. The platform runs models without the weights of their files. */
 async function logWriter(
   { log, store, framework, placement }: EvaluateFlags,
   loaded: LoadedEvaluation,
@@ -110,7 +105,7 @@ async function logWriter(
 ): Promise<((outcome: EvaluationOutcome) => Promise<void>) | undefined> {
   if (log === undefined) return undefined;
   const { manifest, identities, protocol, limits, requirements } = loaded;
-  const evaluation = evaluationOf(manifest.plugin, plugins);
+  const evaluation = findEvaluation(manifest.plugin, plugins);
   if (evaluation === undefined)
     throw new PlatformError('usage', `--log: the plugin ${manifest.plugin} is not installed here`);
   if ((placement ?? requirements.agents.placement) === 'each') {
@@ -137,10 +132,7 @@ async function logWriter(
   };
 }
 
-/**
- * Submits an evaluation, follows it and reports its result. An interruption ends an evaluation of this process, but not
- * an evaluation of a server.
- */
+/** An interruption ends an evaluation of this process, but not an evaluation of a server. */
 async function evaluateWith(
   client: EvaluationClient,
   path: string,

@@ -12,10 +12,10 @@ import { stepOf } from '../../evaluation/show-event.js';
 import type { EvaluationSummary } from '../../evaluation/wire/record-wire.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import { addressOption, SERVER_VARIABLE } from '../address.js';
-import { DEFAULT_SERVER, type EvaluationOutcome, leave, parseResult, showToEnd } from '../evaluations.js';
+import { DEFAULT_SERVER, leave, parseResult, showToEnd } from '../evaluations.js';
 import { evaluationId } from '../evaluation-id.js';
 import type { OwnedHost } from '../host.js';
-import { documentOf, documentText } from '../document-text.js';
+import { toDocument, documentText } from '../document-text.js';
 import { showOutcome } from '../show-outcome.js';
 
 interface ServerFlags {
@@ -52,10 +52,6 @@ function inWords(last: LoggedEvent | undefined): string {
 
 /** Shows nothing: the events of a finished evaluation no longer matter. */
 const SILENT = { step: () => {}, within: () => {}, note: () => {}, warn: () => {}, stop: () => {} };
-
-function outcomeOf(client: EvaluationClient, id: string): Promise<EvaluationOutcome> {
-  return showToEnd(client.follow(id, 0), SILENT);
-}
 
 /** ISO 8601 without seconds. */
 function inMinutes(time: string): string {
@@ -125,9 +121,9 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost, pl
         const outputs = await prepareOutputs(flags);
         const id = await evaluationId(client, named);
         const { evaluation, last } = await client.get(id);
-        const outcome = last?.event.kind === 'done' ? await outcomeOf(client, id) : undefined;
+        const outcome = last?.event.kind === 'done' ? await showToEnd(client.follow(id, 0), SILENT) : undefined;
         if (flags.json === true) {
-          const shown = documentOf('evaluation', { ...evaluation, last });
+          const shown = toDocument('evaluation', { ...evaluation, last });
           host.print(`${JSON.stringify({ ...shown, result: outcome && parseResult(outcome.done) }, null, 2)}\n`);
           return;
         }

@@ -4,9 +4,7 @@ import type { OwnedHost } from '../host.js';
 
 type Register = (program: Command, host: OwnedHost, plugins: readonly Plugin[]) => void;
 
-/**
- * A command of the platform. Its code is loaded only when it is called: loading takes most of a short command's time.
- */
+/** Its code is loaded only when it is called: loading takes most of a short command's time. */
 export interface BuiltInCommand {
   readonly name: string;
   readonly needs?: 'plugins' | 'commands';

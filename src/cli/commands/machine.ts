@@ -21,7 +21,7 @@ import type { CommandHost } from '../../evaluation/plugin.js';
 import { showEvent } from '../../evaluation/show-event.js';
 import { measurementWarnings } from '../../measurement/noise.js';
 import { remeasureAsked } from '../../measurement/remeasure.js';
-import { identifySystem, runOptionsOf, type System } from '../../measurement/system.js';
+import { identifySystem, buildRunOptions, type System } from '../../measurement/system.js';
 import { stackText, toSystemDocument } from '../../measurement/system-document.js';
 import { KnownResults } from '../../measuring/known-results.js';
 import {
@@ -30,14 +30,14 @@ import {
   type PeakKind,
   type Peaks,
   peakRun,
-  peaksOf,
+  computePeaks,
   peakTasks,
-  ridgeOf,
+  computeRidge,
 } from '../../measuring/machine-peaks.js';
 import { Measuring } from '../../measuring/measuring.js';
 import { planMeasuring } from '../../measuring/measuring-plan.js';
 import { RunProgress } from '../../measuring/run-progress.js';
-import { documentOf } from '../document-text.js';
+import { toDocument } from '../document-text.js';
 
 interface MachineOptions extends AgentOptions, OutputOptions, ReuseOptions {
   readonly store?: string;
@@ -58,7 +58,7 @@ const WORDS: Readonly<Record<PeakKind, { readonly what: string; readonly unit: s
   call: { what: 'a call of the runtime', unit: 'ms' },
 };
 
-function tableOf(machines: readonly MachineOfThreads[]): AnalysisTable {
+function buildTable(machines: readonly MachineOfThreads[]): AnalysisTable {
   const rows = machines.flatMap(({ system, peaks }) =>
     PEAK_KINDS.map((kind) => {
       const peak = peaks.get(kind);
@@ -73,7 +73,7 @@ function tableOf(machines: readonly MachineOfThreads[]): AnalysisTable {
     }),
   );
   const ridges = machines.flatMap(({ system, peaks }) => {
-    const ridge = ridgeOf(peaks);
+    const ridge = computeRidge(peaks);
     const { threads } = system.runOptions;
     return ridge === undefined
       ? []
@@ -127,7 +127,7 @@ async function measureAndShow(options: MachineOptions, host: CommandHost): Promi
   const machines: MachineOfThreads[] = [];
   try {
     for (const threads of options.threads ?? [COMMAND_DEFAULTS.threads]) {
-      const runOptions = peakRun(runOptionsOf(threads, agent.description));
+      const runOptions = peakRun(buildRunOptions(threads, agent.description));
       const system = identifySystem(agent.description, runOptions);
       const results = new KnownResults();
       const phase = await planMeasuring(peakTasks(agent.description, runOptions), results, {
@@ -140,7 +140,7 @@ async function measureAndShow(options: MachineOptions, host: CommandHost): Promi
       const measuring = new Measuring({ agent, store, signal: host.signal, onEvent }, system, results, running);
       await measuring.measure(phase.missing, remeasure);
       await measuring.replaceWhileQuiet(phase.disturbed);
-      machines.push({ system, peaks: peaksOf(agent.description, runOptions, results) });
+      machines.push({ system, peaks: computePeaks(agent.description, runOptions, results) });
       for (const { message } of measurementWarnings([...results.measurements()], { threads, cores: system.cores }))
         onEvent({ kind: 'note', level: 'warning', message });
     }
@@ -148,13 +148,13 @@ async function measureAndShow(options: MachineOptions, host: CommandHost): Promi
     progress.stop();
   }
   const [first] = machines;
-  const table = tableOf(machines);
-  const document = documentOf('machine', {
+  const table = buildTable(machines);
+  const document = toDocument('machine', {
     provenance: buildProvenance({ agent, protocol: PEAK_PROTOCOL }),
     machines: machines.map(({ system, peaks }) => ({
       system,
       peaks: [...peaks.values()].map((peak) => ({ ...peak, unit: WORDS[peak.kind].unit })),
-      ridge: ridgeOf(peaks) ?? null,
+      ridge: computeRidge(peaks) ?? null,
     })),
   });
   const title = first === undefined ? 'Peaks' : `Peaks of ${stackText(toSystemDocument(first.system))}`;

@@ -24,22 +24,14 @@ interface FetchFlags {
   readonly quiet?: true;
 }
 
-interface ManifestToFetch {
-  readonly path: string;
-  readonly manifest: ModelManifest;
-}
-
-/**
- * The manifests that a command line names. A manifest of a folder that has problems is reported and left out, and so
- * are manifests beyond the limit of a folder.
- */
-async function manifestsOf(
+/** A manifest of a folder that has problems is reported and left out, and so are those beyond the folder's limit. */
+async function loadManifests(
   references: readonly string[],
   onProblem: (line: string) => void,
   onNotRead: (line: string) => void,
   onReferred: (evaluation: string, pins: ReadonlyMap<string, string>) => void,
 ) {
-  const manifests: ManifestToFetch[] = [];
+  const manifests: { readonly path: string; readonly manifest: ModelManifest }[] = [];
   for (const reference of references) {
     if ((await kindOfManifest(reference)) === 'evaluation') {
       const referred = await referredManifests(reference);
@@ -69,7 +61,7 @@ function megabytes(bytes: number): string {
   return (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
 }
 
-function rulesOf(flags: FetchFlags, progress: Progress, signal: AbortSignal): Omit<FetchRules, 'onWarning'> {
+function makeRules(flags: FetchFlags, progress: Progress, signal: AbortSignal): Omit<FetchRules, 'onWarning'> {
   return {
     mirror: flags.mirror,
     allowHttp: flags.allowHttp ?? false,
@@ -84,7 +76,6 @@ function rulesOf(flags: FetchFlags, progress: Progress, signal: AbortSignal): Om
   };
 }
 
-/** Fetches the files of all manifests. Each manifest whose files cannot be fetched gets a line. */
 async function fetchAll(references: readonly string[], flags: FetchFlags, host: OwnedHost): Promise<void> {
   if (flags.mirror !== undefined && !(await isFolder(flags.mirror))) {
     throw new PlatformError('usage', `--mirror ${flags.mirror}: no such folder`);
@@ -92,7 +83,7 @@ async function fetchAll(references: readonly string[], flags: FetchFlags, host: 
   const failures: PlatformError[] = [];
   let unreadable = 0;
   const progress = host.progress(flags.quiet ?? false);
-  const rules = rulesOf(flags, progress, host.signal);
+  const rules = makeRules(flags, progress, host.signal);
   const warn = (line: string): void => host.warn(`warning: ${line}`);
   const onProblem = (line: string): void => {
     warn(line);
@@ -100,7 +91,7 @@ async function fetchAll(references: readonly string[], flags: FetchFlags, host: 
     unreadable++;
   };
   const referred = new Map<string, ReadonlyMap<string, string>>();
-  const manifests = await manifestsOf(references, onProblem, warn, (evaluation, pins) =>
+  const manifests = await loadManifests(references, onProblem, warn, (evaluation, pins) =>
     referred.set(evaluation, pins),
   );
   // Loaded here, because other commands need no archives.

@@ -18,7 +18,7 @@ interface PluginFlags {
   readonly plainServer?: true;
 }
 
-function evaluationOf(name: string, plugins: readonly Plugin[]): Evaluation {
+function requireEvaluation(name: string, plugins: readonly Plugin[]): Evaluation {
   const evaluations = plugins.flatMap(({ evaluation }) => evaluation ?? []);
   const found = evaluations.find((evaluation) => evaluation.name === name);
   if (found !== undefined) return found;
@@ -55,7 +55,7 @@ Example:
   mlmodelscope plugin dlbricks --server 127.0.0.1:7080`,
     )
     .action(async (name: string, flags: PluginFlags) => {
-      const evaluation = evaluationOf(name, plugins);
+      const evaluation = requireEvaluation(name, plugins);
       const address = formatHostPort(flags.server);
       const store = await host.openStore(flags.store);
       const { client: security } = host.security;

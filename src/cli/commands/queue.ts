@@ -7,7 +7,7 @@ import { type Column, filledColumns, left, right } from '../../base/text-table.j
 import type { System } from '../../measurement/system.js';
 import { systemDifferences } from '../../measurement/system-differences.js';
 import type { ResultStore } from '../../store/result-store.js';
-import { classOf } from '../../work/class-of.js';
+import { computeClass } from '../../work/class-of.js';
 import { encodeItem, itemIn } from '../../work/work-item.js';
 import {
   type FailedWork,
@@ -32,7 +32,7 @@ interface ClassRow extends QueueState {
 /** Most bricks that a row names. */
 const MAX_NAMED = 3;
 
-function contentOf({ body }: WorkMessage): string {
+function describeContent({ body }: WorkMessage): string {
   try {
     const signatures = itemIn(body).requests.map(({ request }) => request.benchmark.signature.slice(0, 8));
     const more = signatures.length > MAX_NAMED ? ` and ${signatures.length - MAX_NAMED} more` : '';
@@ -51,9 +51,9 @@ interface FailedRow {
   readonly reason: string;
 }
 
-function rowOf({ message, system, failedAt = '', reason }: FailedWork): FailedRow {
+function makeRow({ message, system, failedAt = '', reason }: FailedWork): FailedRow {
   const minutes = failedAt.slice(0, 16).replace('T', ' ');
-  return { id: message.id, system, failedAt: minutes, bricks: contentOf(message), reason };
+  return { id: message.id, system, failedAt: minutes, bricks: describeContent(message), reason };
 }
 
 type ChosenFlags = QueueFlags & { readonly all?: true };
@@ -87,7 +87,6 @@ class Chosen {
   }
 }
 
-/** Digits of an id in a message. */
 const SHOWN_DIGITS = 8;
 
 /** Why work cannot be queued again; undefined if it can. */
@@ -107,8 +106,8 @@ function forAnybody(message: WorkMessage): WorkMessage {
   }
 }
 
-async function classesOf(store: ResultStore, queue: WorkQueue): Promise<readonly ClassRow[]> {
-  const systems = new Map((await store.listSystems()).map((system) => [classOf(system), system]));
+async function listClasses(store: ResultStore, queue: WorkQueue): Promise<readonly ClassRow[]> {
+  const systems = new Map((await store.listSystems()).map((system) => [computeClass(system), system]));
   const rows: ClassRow[] = [];
   for (const [id, system] of systems) rows.push({ id, system, ...(await queue.state(id)) });
   return rows;
@@ -172,7 +171,7 @@ Examples:
     .addHelpText('after', '\nExample:\n  mlmodelscope queue list --queue amqp://mq.example --store mongodb://HOST/DB')
     .action(async ({ queue: uri, store }: QueueFlags & StoreOption) => {
       const results = await host.openStore(store, { access: 'read' });
-      const rows = await classesOf(results, await host.openQueue(uri));
+      const rows = await listClasses(results, await host.openQueue(uri));
       const fitting = { width: host.columns?.out, dispensable: ['cores', 'framework'] };
       host.print(`${fittingTable(classColumns(rows), rows, fitting).text}\n`);
     });
@@ -184,7 +183,7 @@ Examples:
     .addHelpText('after', '\nExample:\n  mlmodelscope queue failed --queue amqp://mq.example')
     .action(async ({ queue: uri }: QueueFlags) => {
       const rows: FailedRow[] = [];
-      for await (const failed of (await host.openQueue(uri)).failed()) rows.push(rowOf(failed));
+      for await (const failed of (await host.openQueue(uri)).failed()) rows.push(makeRow(failed));
       const fitting = { width: host.columns?.out, dispensable: ['bricks', 'given up (UTC)', 'systems'] };
       host.print(`${fittingTable(failedColumns(rows), rows, fitting).text}\n`);
     });

@@ -13,13 +13,10 @@ import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import { serverOption } from '../address.js';
 import type { OwnedHost } from '../host.js';
 import { documentText } from '../document-text.js';
-import { labelsOf, type RegisteredModel, registeredModels, typeText } from '../registered-models.js';
+import { findLabels, type RegisteredModel, registeredModels, typeText } from '../registered-models.js';
 
 type ShownAgent =
-  | (Omit<ListedAgent, 'models'> & { readonly models: string[] })
-  | (System & {
-      readonly address: string | null;
-    });
+  (Omit<ListedAgent, 'models'> & { readonly models: string[] }) | (System & { readonly address: string | null });
 
 interface AgentsFlags extends AgentOptions {
   readonly server?: HostPort;
@@ -56,7 +53,7 @@ const REGISTERED_COLUMNS: readonly Column<RegisteredModel>[] = [
   left('task', ({ task }) => task ?? ''),
   left('inputs', ({ inputs }) => inputs.map(typeText).join(', ')),
   left('output', ({ output }) => (output === null ? '' : typeText(output))),
-  left('labels', ({ output }) => (output === null ? '' : (labelsOf(output) ?? ''))),
+  left('labels', ({ output }) => (output === null ? '' : (findLabels(output) ?? ''))),
   left('checksum', ({ graphChecksum }) => graphChecksum),
   left('agents', ({ agents }) => agents.join(', ')),
 ];
@@ -78,22 +75,14 @@ interface ModelsFlags {
   readonly framework?: string;
 }
 
-interface FilteredModel {
-  readonly name: string;
-  readonly title?: string;
-  readonly task: string | null;
-  readonly framework: string;
-}
-
-function isWanted({ name, title = '', task, framework }: FilteredModel, flags: ModelsFlags): boolean {
+function isWanted(model: BuiltInModel | RegisteredModel, flags: ModelsFlags): boolean {
+  const { name, task, framework } = model;
+  const title = 'title' in model ? model.title : '';
   const has = (text: string, wanted = ''): boolean => text.toLowerCase().includes(wanted.toLowerCase());
   return has(`${name}\n${title}`, flags.name) && has(task ?? '', flags.task) && has(framework, flags.framework);
 }
 
-/**
- * Shows models as JSON, as a table within a terminal, or elsewhere as lines for other programs: one for each model, its
- * values separated by tabs.
- */
+/** As JSON, as a table within a terminal, or elsewhere as lines for other programs, with tabs between values. */
 function showModels<Model extends BuiltInModel | RegisteredModel>(
   all: readonly Model[],
   columns: readonly Column<Model>[],

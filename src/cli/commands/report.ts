@@ -10,11 +10,7 @@ import { htmlPage } from '../../web/page.js';
 import type { OwnedHost } from '../host.js';
 import { shownDocument } from '../show-outcome.js';
 
-interface ReportOptions {
-  readonly output: string;
-}
-
-function readerOf(document: unknown, plugins: readonly Plugin[]): Evaluation | undefined {
+function findReader(document: unknown, plugins: readonly Plugin[]): Evaluation | undefined {
   const evaluations = plugins.flatMap(({ evaluation }) => evaluation ?? []);
   return evaluations.find((evaluation) => {
     const together = evaluation.showTogether?.([document], { wide: true });
@@ -28,7 +24,7 @@ function shownTogether(documents: readonly (readonly [path: string, document: un
   const together = new Map<Evaluation, unknown[]>();
   for (const [path, document] of documents) {
     const systems = systemsResultIn(document);
-    const reader = readerOf(document, plugins);
+    const reader = findReader(document, plugins);
     const plugin = systems?.plugin ?? reader?.name ?? '';
     if (reader?.showTogether !== undefined) {
       together.set(reader, [...(together.get(reader) ?? []), document]);
@@ -63,7 +59,7 @@ Examples:
   mlmodelscope report before.json after.json -o page.html
   mlmodelscope report machine-a.json machine-b.json -o - > page.html`,
     )
-    .action(async (paths: string[], { output }: ReportOptions) => {
+    .action(async (paths: string[], { output }: { readonly output: string }) => {
       const outputs = await prepareOutputs({ exportHtml: output });
       const documents: (readonly [string, unknown])[] = [];
       for (const path of paths) documents.push([path, await readResult(path)]);

@@ -38,7 +38,7 @@ const COLUMNS: AnalysisTable['columns'] = [
   { key: 'performance', title: 'performance', align: 'left' },
 ];
 
-function notesOf({ conditions, outputs, performance, models }: Reproduction): readonly string[] {
+function listNotes({ conditions, outputs, performance, models }: Reproduction): readonly string[] {
   const of = (matter: boolean): string => {
     const found = conditions.differences.filter(({ matters }) => matters === matter);
     return found.map(({ aspect, logged, now }) => `${aspect} (${logged}, now ${now})`).join('; ');
@@ -63,7 +63,7 @@ function notesOf({ conditions, outputs, performance, models }: Reproduction): re
 
 function shownReproduction(document: Reproduction): Shown {
   const { outputs, performance, conditions, log } = document;
-  const table = { columns: COLUMNS, rows: document.models, notes: [...notesOf(document)] };
+  const table = { columns: COLUMNS, rows: document.models, notes: [...listNotes(document)] };
   const title = `Reproduction of ${log.command} of ${log.created_at.slice(0, 10)}`;
   return shownTable(table, {
     document,

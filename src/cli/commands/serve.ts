@@ -5,7 +5,6 @@ import { untilAborted } from '../../base/cancellation.js';
 import { PlatformError } from '../../base/errors.js';
 import { ownValue } from '../../base/own-value.js';
 import type { Plugin } from '../../evaluation/plugin.js';
-import type { ResultPages } from '../result-pages/result-pages.js';
 import type { HostPort } from '../../rpc/loopback.js';
 import type { ServerSecurity } from '../../rpc/security.js';
 import { accessFileOption, serverSecurity } from '../access-file.js';
@@ -28,7 +27,7 @@ interface ServeFlags {
 
 const PASSED_ON = { tlsCert: '--tls-cert', tlsKey: '--tls-key', tlsCa: '--tls-ca', tokenFile: '--token-file' } as const;
 
-function namesOf({ plugins: wanted }: ServeFlags, plugins: readonly Plugin[]): readonly string[] {
+function choosePlugins({ plugins: wanted }: ServeFlags, plugins: readonly Plugin[]): readonly string[] {
   const names = plugins.flatMap(({ evaluation }) => evaluation?.name ?? []);
   if (wanted === undefined) return names;
   if (wanted === false) return [];
@@ -37,7 +36,6 @@ function namesOf({ plugins: wanted }: ServeFlags, plugins: readonly Plugin[]): r
   throw new PlatformError('usage', `--plugins: there is no ${unknown.join(' and no ')}; there are ${names.join(', ')}`);
 }
 
-/** The files of `--plugin`. */
 function namedPlugins(globals: Readonly<Record<string, unknown>>): readonly string[] {
   const plugins = Array.isArray(globals['plugin']) ? (globals['plugin'] as readonly string[]) : [];
   return plugins.map((path) => resolve(path));
@@ -65,7 +63,7 @@ function argumentsFor(
 }
 
 /** The server's security settings. The plugins that it runs present the server's own token, so it must be accepted. */
-async function securityOf({ accessFile }: ServeFlags, hasPlugins: boolean, host: OwnedHost): Promise<ServerSecurity> {
+async function readSecurity({ accessFile }: ServeFlags, hasPlugins: boolean, host: OwnedHost): Promise<ServerSecurity> {
   const security = await serverSecurity(accessFile, host);
   const { token, acceptedTokens } = security;
   if (accessFile === undefined || !hasPlugins) return security;
@@ -107,8 +105,8 @@ Examples:
       if (flags.store?.startsWith('memory:') === true) {
         throw new PlatformError('usage', '--store memory: is lost when the server ends; name a folder or a database');
       }
-      const names = namesOf(flags, plugins);
-      const security = await securityOf(flags, names.length > 0, host);
+      const names = choosePlugins(flags, plugins);
+      const security = await readSecurity(flags, names.length > 0, host);
       // Only the plugins use the queue. It is opened here to report a broker that cannot be used.
       if (flags.queue !== undefined) await (await host.openQueue(flags.queue)).close();
       const store = await host.openStore(flags.store);
@@ -116,11 +114,10 @@ Examples:
       const { listen } = flags;
       const globals = command.optsWithGlobals();
       // Loaded here, because other commands need no server, and loading one takes as long as a short command.
-      const { startServer, openBackDoor, makeResultPages } = await import('../serving.js');
+      const { startServer, openBackDoor, ResultPages } = await import('../serving.js');
       const { client: agentSecurity } = host.security;
-      const pages = makeResultPages({ paths: namedPlugins(globals), folder: pluginsFolder() });
-      const showResult: ResultPages['show'] = (plugin, result) => pages.show(plugin, result);
-      const http = flags.http && { listen: flags.http, showResult };
+      const pages = new ResultPages({ paths: namedPlugins(globals), folder: pluginsFolder() });
+      const http = flags.http && { listen: flags.http, showResult: pages.show.bind(pages) };
       const server = await startServer({ listen, http, store, security, agentSecurity, analysts: plugins });
       const door = await openBackDoor(server, security);
       const args = argumentsFor(door.address, flags, globals);

@@ -3,10 +3,9 @@ import { counted } from '../../base/counted.js';
 import { PlatformError } from '../../base/errors.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import type { CollectionShape } from '../../store/collection.js';
-import { countDocuments } from '../../store/count-documents.js';
 import { filteredKeys, filteredMeasurements, type MeasurementFilter } from '../../store/measurement-filter.js';
 import type { ResultStore } from '../../store/result-store.js';
-import { anyDocumentOf } from '../../store/transfer-record.js';
+import { defineAnyDocument } from '../../store/transfer-record.js';
 import { STORE, type StoreOption } from './store-option.js';
 import { addSelectionOptions, parseFilter, idPrefix, isNarrowed, type SelectionFlags } from './store-selection.js';
 
@@ -42,7 +41,7 @@ async function requireFound(store: ResultStore, ids: readonly string[]): Promise
 }
 
 /** @throws PlatformError `not_found` that lists the kinds in the store */
-async function shapeOf(store: ResultStore, name: string): Promise<CollectionShape> {
+async function findShape(store: ResultStore, name: string): Promise<CollectionShape> {
   const shapes = await store.listCollections();
   const shape = shapes.find((candidate) => candidate.name === name);
   if (shape !== undefined) return shape;
@@ -51,9 +50,9 @@ async function shapeOf(store: ResultStore, name: string): Promise<CollectionShap
 }
 
 async function deleteDocuments(store: ResultStore, name: string, dryRun: boolean): Promise<string> {
-  const shape = await shapeOf(store, name);
-  if (dryRun) return `would delete ${counted(await countDocuments(store, shape), 'document')} of ${name}`;
-  return `deleted ${counted(await store.collection(anyDocumentOf(shape)).delete({}), 'document')} of ${name}`;
+  const documents = store.collection(defineAnyDocument(await findShape(store, name)));
+  if (dryRun) return `would delete ${counted(await documents.count(), 'document')} of ${name}`;
+  return `deleted ${counted(await documents.delete({}), 'document')} of ${name}`;
 }
 
 export function registerStorePrune(parent: Command, host: CommandHost): void {

@@ -6,17 +6,17 @@ import { shortIds } from '../../base/short-ids.js';
 import { type Column, filledColumns, left, right } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { systemDifferences } from '../../measurement/system-differences.js';
-import { countDocuments } from '../../store/count-documents.js';
+import { defineAnyDocument } from '../../store/transfer-record.js';
 import { storeAddress } from '../../store/open-store.js';
 import type { ResultStore } from '../../store/result-store.js';
 import { documentText } from '../document-text.js';
-import { type SystemCounts, totalOf } from '../../store/system-counts.js';
+import { type SystemCounts, countAll } from '../../store/system-counts.js';
 import { STORE, type StoreOption } from './store-option.js';
 
 async function countCollections(store: ResultStore): Promise<readonly { name: string; documents: number }[]> {
   const counts: { name: string; documents: number }[] = [];
   for (const shape of await store.listCollections()) {
-    counts.push({ name: shape.name, documents: await countDocuments(store, shape) });
+    counts.push({ name: shape.name, documents: await store.collection(defineAnyDocument(shape)).count() });
   }
   return counts;
 }
@@ -63,7 +63,7 @@ export function registerStoreInfo(parent: Command, host: CommandHost): void {
       const fitting = { width: host.columns?.out, dispensable: ['newest', 'failed', 'disturbed', 'framework'] };
       const table = systems.length === 0 ? '' : `${fittingTable(columnsFor(systems), systems, fitting).text}\n`;
       host.print(
-        `store: ${oneLine(place)}\nmeasurements: ${totalOf(systems)}, of ${counted(systems.length, 'system')}\n${table}other documents: ${others}\n`,
+        `store: ${oneLine(place)}\nmeasurements: ${countAll(systems)}, of ${counted(systems.length, 'system')}\n${table}other documents: ${others}\n`,
       );
     });
 }

@@ -9,8 +9,8 @@ import type { Measurement } from '../../measurement/measurement.js';
 import { type Protocol, protocolDifferences } from '../../measurement/protocol.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import { filteredMeasurements } from '../../store/measurement-filter.js';
-import { totalOf } from '../../store/system-counts.js';
-import { documentOf } from '../document-text.js';
+import { countAll } from '../../store/system-counts.js';
+import { toDocument } from '../document-text.js';
 import { STORE, type StoreOption } from './store-option.js';
 import { addSelectionOptions, parseFilter, isNarrowed, type SelectionFlags } from './store-selection.js';
 
@@ -34,7 +34,7 @@ interface Row {
   readonly measured: string;
 }
 
-function rowOf(measurement: Measurement): Row {
+function makeRow(measurement: Measurement): Row {
   const { signature, system, protocol, occasion, context, outcome, measuredAt } = measurement;
   return {
     signature,
@@ -93,13 +93,13 @@ Examples:
       let listed = 0;
       for await (const measurement of filteredMeasurements(store, parseFilter(flags))) {
         if (listed === most) {
-          const total = isNarrowed(flags) ? '' : `of ${totalOf(await store.countSystems())} `;
+          const total = isNarrowed(flags) ? '' : `of ${countAll(await store.countSystems())} `;
           host.warn(`only the first ${most} ${total}measurements are listed; --limit lists more`);
           break;
         }
         listed += 1;
-        if (json === true) host.print(`${JSON.stringify(documentOf('measurement', measurement))}\n`);
-        else rows.push(rowOf(measurement));
+        if (json === true) host.print(`${JSON.stringify(toDocument('measurement', measurement))}\n`);
+        else rows.push(makeRow(measurement));
       }
       if (json === true) return;
       const fitting = { width: host.columns?.out, dispensable: ['occasion', 'context', 'disturbed', 'system'] };

@@ -58,7 +58,7 @@ Examples:
     .addHelpText('after', '\nExample:\n  mlmodelscope store import results.jsonl')
     .action(async (file: string, { store: uri }: StoreOption) => {
       const name = file === '-' ? '(standard input)' : file;
-      const bytes = addAbortSignal(host.signal, file === '-' ? process.stdin : await streamOf(file));
+      const bytes = addAbortSignal(host.signal, file === '-' ? process.stdin : await openStream(file));
       // An error may come before the stream has a reader. A reader gets the error as well.
       bytes.on('error', () => {});
       try {
@@ -85,7 +85,7 @@ function inWords({ measurements, documents }: Transferred): string {
   return `${counted(measurements, 'measurement')} and ${counted(documents, 'other document')}`;
 }
 
-async function streamOf(file: string): Promise<Readable> {
+async function openStream(file: string): Promise<Readable> {
   const opened = await openRegularFile(file);
   if (opened.ok) return opened.file.createReadStream();
   const advice = 'name another file, or - for standard input';

@@ -3,13 +3,9 @@ import { storeDescription } from '../../command/store-description.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { SPAN_EXPORTERS, type SpanFormat } from '../../tracing/exporters/index.js';
 import { storedTrace } from '../stored-trace.js';
+import type { StoreOption } from './store-option.js';
 
 const FORMATS = Object.keys(SPAN_EXPORTERS) as SpanFormat[];
-
-interface ExportOptions {
-  readonly format: SpanFormat;
-  readonly store?: string;
-}
 
 export function registerTraceExport(trace: Command, host: CommandHost): void {
   trace
@@ -21,7 +17,7 @@ export function registerTraceExport(trace: Command, host: CommandHost): void {
     .addOption(new Option('--format <format>', 'output format').choices(FORMATS).default('jaeger'))
     .option('--store <uri>', storeDescription('traces'))
     .addHelpText('after', '\nExample:\n  mlmodelscope trace export latest --format chrome > trace.json')
-    .action(async (id: string, { format, store: uri }: ExportOptions) => {
+    .action(async (id: string, { format, store: uri }: StoreOption & { readonly format: SpanFormat }) => {
       const spans = await storedTrace(await host.openStore(uri, { access: 'read' }), id);
       host.print(SPAN_EXPORTERS[format](spans));
     });

@@ -30,7 +30,13 @@ import { isCoreShared } from '../../measurement/disturbance.js';
 import type { Outcome } from '../../measurement/measurement.js';
 import { machineWarnings, type NoiseWarning } from '../../measurement/noise.js';
 import { type Limits, type Protocol, protocolSchema } from '../../measurement/protocol.js';
-import { identifySystem, optimizingRun, type RunOptions, runOptionsOf, type System } from '../../measurement/system.js';
+import {
+  identifySystem,
+  optimizingRun,
+  type RunOptions,
+  buildRunOptions,
+  type System,
+} from '../../measurement/system.js';
 import { stackText, toSystemDocument } from '../../measurement/system-document.js';
 import { modelFromBenchmark, weightlessBenchmark } from '../../measurement/weightless.js';
 import { isCompletelyTyped, layerGraph, type LayerGraph } from '../../onnx/layers/layer-graph.js';
@@ -43,10 +49,10 @@ import { tracingIfInstalled } from '../../tracing/start-tracing.js';
 import { levelProblem, type TraceLevel } from '../../tracing/trace-level.js';
 import { unlessUnavailable } from '../../store/unless-unavailable.js';
 import type { SourceLayer } from '../../foreign-traces/collect-models.js';
-import { tracedModelOf } from '../../traced/traced-kernels.js';
+import { buildTracedModel } from '../../traced/traced-kernels.js';
 import { storeTraces } from '../../traced/traced-models.js';
 import { icicleChart, partsByKind } from '../../web/charts.js';
-import { documentOf } from '../document-text.js';
+import { toDocument } from '../document-text.js';
 import { storeDescription } from '../../command/store-description.js';
 
 const PROTOCOL = { minRuns: 3, timeBudgetMs: 10_000 } as const satisfies Partial<Protocol>;
@@ -97,7 +103,7 @@ const OPERATOR_COLUMNS: readonly Column<OperatorRow>[] = [
   right('share', ({ share }) => percent(share)),
 ];
 
-function summaryOf({ modelMs, tracedModelMs, overheadMs, kernelsMs }: KernelTable): readonly string[] {
+function formatSummary({ modelMs, tracedModelMs, overheadMs, kernelsMs }: KernelTable): readonly string[] {
   return [
     `kernels:          ${ms(kernelsMs)} ms in all, as the runtime times them`,
     `whole model:      ${ms(modelMs)} ms without tracing, ${ms(tracedModelMs)} ms with the kernels timed`,
@@ -116,7 +122,7 @@ function shownKernels(table: KernelTable, { name, system, traceId, provenance }:
   const ofTrace = traceId === undefined ? [] : [`trace:            ${traceId}`];
   return {
     result: () => ({
-      document: documentOf('model-trace', {
+      document: toDocument('model-trace', {
         provenance,
         model: name,
         system,
@@ -127,14 +133,9 @@ function shownKernels(table: KernelTable, { name, system, traceId, provenance }:
       }),
       records: {
         keys: [
-          'sequence_index',
-          'op_name',
-          'name',
-          'shape',
-          'input_shape',
-          'element_type',
-          'execution_provider',
-        ].concat(['latency_ms', 'share', 'runs']),
+          ...['sequence_index', 'op_name', 'name', 'shape', 'input_shape', 'element_type', 'execution_provider'],
+          ...['latency_ms', 'share', 'runs'],
+        ],
         rows: table.rows.map((row) => [
           ...[row.sequenceIndex, row.opName, row.name, row.shape, row.inputShape, row.elementType],
           ...[row.executionProvider, row.latencyMs, row.share, row.runs],
@@ -145,7 +146,7 @@ function shownKernels(table: KernelTable, { name, system, traceId, provenance }:
         ...table.operators.map((row) => {
           return `${row.opName}: ${counted(row.kernels, 'kernel')}, ${ms(row.latencyMs)} ms, ${percent(row.share)}`;
         }),
-        ...[...summaryOf(table), ...ofTrace].map((line) => line.replace(/: +/, ': ')),
+        ...[...formatSummary(table), ...ofTrace].map((line) => line.replace(/: +/, ': ')),
       ],
     }),
     page: () => {
@@ -173,7 +174,7 @@ function shownKernels(table: KernelTable, { name, system, traceId, provenance }:
     text: ({ width }) => {
       const kernels = fittingTable(COLUMNS, table.rows, { width, dispensable: ['name', 'output', 'share'] });
       const operators = fittingTable(OPERATOR_COLUMNS, table.operators, { width, dispensable: ['share', 'kernels'] });
-      const lines = [...summaryOf(table), ...ofTrace].map((line) => wrap(line, width ?? Infinity, '  '));
+      const lines = [...formatSummary(table), ...ofTrace].map((line) => wrap(line, width ?? Infinity, '  '));
       const tables = [kernels.text, ...leftOutLines(kernels, width), operators.text, ...leftOutLines(operators, width)];
       return `${[...tables, ...lines].join('\n')}\n`;
     },
@@ -187,7 +188,6 @@ function nameOfSystem({ processor, framework, frameworkVersion }: System, host: 
 
 const AGAIN = 'and trace the model again';
 
-/** Warnings about disturbances during the runs of a trace. */
 function noiseIn({ conditions, untracedMs }: LayerTrace, { cores }: System, threads: number): readonly NoiseWarning[] {
   const outcome: Outcome = { kind: 'samples', runMs: [...untracedMs], warmupMs: [] };
   const shared = isCoreShared({ conditions, outcome })
@@ -230,7 +230,7 @@ async function onAuthorsGraph(
 }
 
 /** The author's layers by the index of a kernel. */
-function sourcesOf({ source, timed, shares }: Placed): ReadonlyMap<string, readonly SourceLayer[]> {
+function mapSources({ source, timed, shares }: Placed): ReadonlyMap<string, readonly SourceLayer[]> {
   return new Map(
     timed.map(({ sequenceIndex }, at) => [
       sequenceIndex,
@@ -288,12 +288,13 @@ Examples:
       if (options.annotate !== undefined) await requireWritable(options.annotate);
       const results = await host.openStore(store);
       const agent = await host.connect(address, framework);
-      const loading = { batch, dimensions: dimension, signal: host.signal };
-      const loaded = await host.loadModel(reference, { ...loading, runsOn: runsOn(agent, options) });
+      const { signal } = host;
+      const sized = await host.readModel(reference, { signal, runsOn: runsOn(agent, options) });
+      const loaded = await sized({ batch, dimensions: dimension });
       checkDimensions([loaded], dimension);
       const { name, manifest, model } = loaded;
       const { description } = agent;
-      const runOptions = runOptionsOf(threads, description);
+      const runOptions = buildRunOptions(threads, description);
       const system = identifySystem(description, runOptions);
       setSpanModels({ models: [loaded], batchSizes: [batch] });
       setSpanFramework(system);
@@ -340,7 +341,7 @@ Examples:
       const wholes = { wholeMs: layers.untracedMs, tracedWholeMs: layers.tracedMs };
       const about = { model: name, system: nameOfSystem(system, description.host), source, ...wholes };
       const identified = { ...about, traceIds: traceId === undefined ? [] : [traceId] };
-      const traced = tracedModelOf(layers.kernels, identified, placed && sourcesOf(placed));
+      const traced = buildTracedModel(layers.kernels, identified, placed && mapSources(placed));
       const own = { system, host: description.host, batch };
       await unlessUnavailable(storeTraces([traced], results, new Date(endedAt), own));
       for (const { message } of noiseIn(layers, system, threads)) host.warn(message);

@@ -14,7 +14,7 @@ import { spanDurationMs, type SpanDocument } from '../../tracing/span-document.j
 import { type SpanLine, spanLines, spanTree, treeLines } from '../../tracing/span-tree.js';
 import { storedRoots, storedTrace } from '../stored-trace.js';
 
-function whatOf({ name, attributes }: SpanDocument): string {
+function describeSpan({ name, attributes }: SpanDocument): string {
   const model = attributes['model_name'];
   return model === undefined ? name : `${name} ${String(model)}`;
 }
@@ -29,7 +29,7 @@ function startMs(span: SpanDocument, first: SpanDocument): number {
 function columnsFor(roots: readonly SpanDocument[]): readonly Column<SpanDocument>[] {
   const short = shortIds(roots.map(({ trace_id: id }) => id));
   return [
-    left('what', whatOf),
+    left('what', describeSpan),
     left('trace', ({ trace_id: id }) => short(id)),
     left('started (UTC)', ({ start_unix_nano: nano }) =>
       new Date(Number(BigInt(nano) / 1_000_000n)).toISOString().slice(0, 19),
@@ -40,14 +40,13 @@ function columnsFor(roots: readonly SpanDocument[]): readonly Column<SpanDocumen
 
 function columnsOfSpans(first: SpanDocument): readonly Column<SpanLine>[] {
   return [
-    left('span', ({ span, depth }) => `${'\u2003'.repeat(depth)}${whatOf(span)}`),
+    left('span', ({ span, depth }) => `${'\u2003'.repeat(depth)}${describeSpan(span)}`),
     right('start (ms)', ({ span }) => startMs(span, first).toFixed(3)),
     right('duration (ms)', ({ span }) => spanDurationMs(span).toFixed(3)),
     left('status', ({ span }) => (span.status === 'error' ? span.status_message : span.status)),
   ];
 }
 
-/** A trace as a tree for terminals, and as a table with a row for each span. */
 function shownTrace(spans: readonly SpanDocument[]): ShownResult {
   const tree = spanTree(spans);
   const lines = spanLines(tree);
@@ -60,7 +59,7 @@ function shownTrace(spans: readonly SpanDocument[]): ShownResult {
       if (first === undefined || depth > DRAWN_DEPTH) return [];
       const start = startMs(span, first);
       const duration = spanDurationMs(span);
-      const name = `${'\u2003'.repeat(depth)}${whatOf(span)}`;
+      const name = `${'\u2003'.repeat(depth)}${describeSpan(span)}`;
       return [{ name, value: start, low: start, high: start + duration, text: `${duration.toFixed(3)} ms` }];
     });
     return rangeChart({
@@ -83,7 +82,7 @@ function shownTrace(spans: readonly SpanDocument[]): ShownResult {
       notes: [`trace: ${id}`],
     }),
     page: () => ({
-      title: `Trace of ${tree.roots.map(({ span }) => whatOf(span)).join(', ') || id}`,
+      title: `Trace of ${tree.roots.map(({ span }) => describeSpan(span)).join(', ') || id}`,
       verdict: `${counted(spans.length, 'span')}; failed: ${failed}.`,
       sections: [
         { title: 'Timeline', lead: 'The outer spans. Indented spans are parts of the one above.', chart: timeline() },

@@ -2,7 +2,7 @@ import type { Provenance } from '../../agent/provenance.js';
 import type { Prediction } from '../../agent/client/prediction-client.js';
 import { valuesOf } from '../../processing/feature-rows.js';
 import type { DetectedBox, PredictedFeature } from '../../processing/feature.js';
-import { documentOf } from '../document-text.js';
+import { toDocument } from '../document-text.js';
 import type { PredictionDocument } from '../json-documents.js';
 
 type FeatureDocument = Extract<PredictionDocument, { features: unknown }>['features'][number];
@@ -12,7 +12,7 @@ function finite(value: number): number | null {
 }
 
 /** Runs of equal pixels, as pairs of value and length. */
-function runsOf(mask: Iterable<number>): [number, number][] {
+function encodeRuns(mask: Iterable<number>): [number, number][] {
   const runs: [number, number][] = [];
   for (const pixel of mask) {
     const last = runs.at(-1);
@@ -36,11 +36,11 @@ function featureDocument(feature: PredictedFeature): FeatureDocument {
       return { kind: feature.kind, ...boxOf(feature) };
     case 'instance_segment': {
       const { kind, height, width, mask } = feature;
-      return { kind, ...boxOf(feature), height, width, mask: runsOf(mask) };
+      return { kind, ...boxOf(feature), height, width, mask: encodeRuns(mask) };
     }
     case 'semantic_segment': {
       const { kind, height, width, mask, shares } = feature;
-      return { kind, classes: [...shares], height, width, mask: runsOf(mask) };
+      return { kind, classes: [...shares], height, width, mask: encodeRuns(mask) };
     }
     case 'raw': {
       const { kind, output, elementType, dims } = feature;
@@ -52,9 +52,9 @@ function featureDocument(feature: PredictedFeature): FeatureDocument {
 export function predictionDocument({ inputId, outcome }: Prediction): object {
   if (outcome.kind === 'failure') {
     const { code, message } = outcome;
-    return documentOf('prediction', { inputId, error: { code, message } });
+    return toDocument('prediction', { inputId, error: { code, message } });
   }
-  return documentOf('prediction', { inputId, features: outcome.features.map(featureDocument) });
+  return toDocument('prediction', { inputId, features: outcome.features.map(featureDocument) });
 }
 
 /** Predictions as JSON lines. @param provenance of all of them, on the first line */

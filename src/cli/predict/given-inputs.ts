@@ -8,7 +8,6 @@ export interface GivenInput<T> {
   readonly read: () => T | Promise<T>;
 }
 
-/** How inputs are divided into calls. */
 export interface Calls<T> {
   /** Elements of a batch of the model. */
   readonly batchSize: number;
@@ -17,10 +16,7 @@ export interface Calls<T> {
   readonly signal: AbortSignal;
 }
 
-/**
- * Inputs of one call, rounded up to a multiple of the batch size. So many that the overhead of a call is small compared
- * with its predictions.
- */
+/** Rounded up to a multiple of the batch size: the overhead of a call is small compared with so many predictions. */
 const CALL_INPUTS = 64;
 
 /** Most bytes of a call with several inputs. The largest picture takes 32 MiB, and the largest message 64 MiB. */

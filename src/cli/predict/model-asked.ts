@@ -19,12 +19,7 @@ const REMEDY = 'name the manifest of a model whose file has real weights (docs/m
 
 const NO_FRAMEWORK = { frameworkName: '', frameworkVersion: '' };
 
-/**
- * The model that `--model` names: a manifest's file, zoo:NAME, or NAME with or without :VERSION.
- *
- * @param allowVersion whether any version of the manifest's framework is accepted
- * @throws PlatformError `usage` for a file without a manifest, `manifest` where the manifest is wrong
- */
+/** @throws PlatformError `usage` for a file without a manifest, `manifest` where the manifest is wrong */
 export async function modelAsked(text: string, allowVersion: boolean): Promise<ModelAsked> {
   const reference = parseModelReference(text);
   switch (reference?.kind) {

@@ -23,11 +23,7 @@ async function picturesIn(folder: string): Promise<readonly string[]> {
   throw new PlatformError('usage', `${folder} has no pictures (.jpg, .png, .webp, .gif); name another folder`);
 }
 
-/**
- * The pictures that paths name: files of any name, and the pictures below folders in the order of their names.
- *
- * @throws PlatformError `usage` for a folder without pictures, or too many pictures
- */
+/** Files, and the pictures below folders. @throws PlatformError `usage` for a folder without any, or too many */
 export async function pictureFiles(paths: readonly string[]): Promise<readonly GivenInput<Buffer>[]> {
   const files: string[] = [];
   for (const path of paths) files.push(...((await isFolder(path)) ? await picturesIn(path) : [path]));

@@ -1,4 +1,4 @@
-import { connectPredictions, type PredictionClient } from '../../agent/client/prediction-client.js';
+import { connectPredictions } from '../../agent/client/prediction-client.js';
 import { PlatformError } from '../../base/errors.js';
 import type { FrameworkName } from '../../predictor/frameworks.js';
 import { loadPredictionModel } from '../../registry/prediction-model.js';
@@ -32,21 +32,8 @@ function checkPlace(flags: PlaceFlags): void {
   if (local !== undefined) throw onlyForAgentHere(LOCAL[local], server === undefined ? '--agent' : '--server');
 }
 
-export interface ConnectedPredictor {
-  readonly client: PredictionClient;
-  close(): Promise<void>;
-}
-
-/**
- * The agent or server that the options name, else an agent that is started here.
- *
- * @throws PlatformError `usage` for options that exclude one another
- */
-export async function connectPredictor(
-  flags: PlaceFlags,
-  { path }: ModelAsked,
-  host: OwnedHost,
-): Promise<ConnectedPredictor> {
+/** The options' agent or server, else an agent started here. @throws PlatformError `usage` for excluding options */
+export async function connectPredictor(flags: PlaceFlags, { path }: ModelAsked, host: OwnedHost) {
   checkPlace(flags);
   const { server, agent: address, framework, datasets, allowPrivateUrls } = flags;
   const options = { security: host.security.client };

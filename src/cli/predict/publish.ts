@@ -31,11 +31,8 @@ function publishedFeature(feature: PredictedFeature): readonly InputFeature[] {
 }
 
 /**
- * Stores predictions as the platform's own documents. Only batches of the largest size are runs of the evaluation: a
- * smaller one, such as the last, is not.
- *
- * @returns the evaluation's identifier
- * @throws PlatformError `storage`
+ * As the platform's own documents. Only batches of the largest size are runs of the evaluation, not a smaller last one.
+ * @returns the evaluation's identifier @throws PlatformError `storage`
  */
 export function publish(
   store: ResultStore,

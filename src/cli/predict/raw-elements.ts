@@ -21,7 +21,7 @@ function fail(problem: string): never {
 }
 
 /** Dimensions of nested lists, by the first list of each level. @throws PlatformError `usage` for too many levels */
-function dimensionsOf(value: unknown): readonly number[] {
+function findDimensions(value: unknown): readonly number[] {
   const dimensions: number[] = [];
   let at = value;
   while (Array.isArray(at)) {
@@ -49,7 +49,7 @@ function bytesOf(array: BigInt64Array | Float64Array): Uint8Array {
   return new Uint8Array(array.buffer);
 }
 
-function tensorOf(name: string, dimensions: readonly number[], numbers: readonly number[]): Tensor {
+function buildTensor(name: string, dimensions: readonly number[], numbers: readonly number[]): Tensor {
   const dims = [...dimensions];
   if (numbers.every(Number.isSafeInteger)) {
     return { name, elementType: 'int64', dimensions: dims, data: bytesOf(BigInt64Array.from(numbers, BigInt)) };
@@ -58,18 +58,14 @@ function tensorOf(name: string, dimensions: readonly number[], numbers: readonly
 }
 
 function tensorIn(name: string, value: unknown): Tensor {
-  const dimensions = dimensionsOf(value);
+  const dimensions = findDimensions(value);
   const numbers: number[] = [];
   if (elementCount(dimensions) > 0) addNumbers(value, dimensions, numbers);
-  return tensorOf(name, dimensions, numbers);
+  return buildTensor(name, dimensions, numbers);
 }
 
-/**
- * Reads an element from JSON: nested lists of numbers, for the only input or by the names of inputs.
- *
- * @throws PlatformError `usage`
- */
-export function rawElementOf(json: string): RawElement {
+/** Nested lists of numbers, for the only input or by the names of inputs. @throws PlatformError `usage` */
+export function parseRawElement(json: string): RawElement {
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -104,7 +100,7 @@ const IS_NPY = /\.npy$/i;
 const IS_LINES = /\.(jsonl|ndjson)$/i;
 
 function ofJson(id: string, json: string): GivenInput<RawElement> {
-  return { id, read: () => rawElementOf(json) };
+  return { id, read: () => parseRawElement(json) };
 }
 
 function ofLines(path: string, text: string): readonly GivenInput<RawElement>[] {
@@ -112,30 +108,25 @@ function ofLines(path: string, text: string): readonly GivenInput<RawElement>[] 
   return lines.filter(({ line }) => line.trim() !== '').map(({ line, number }) => ofJson(`${path}:${number}`, line));
 }
 
-async function elementsOf(given: string, index: number): Promise<readonly GivenInput<RawElement>[]> {
+async function readElements(given: string, index: number): Promise<readonly GivenInput<RawElement>[]> {
   if (IS_JSON.test(given)) return [ofJson(String(index), given)];
   if (IS_NPY.test(given)) {
     const read = async (): Promise<RawElement> => {
       const { dims, values } = await readNpy(given);
-      return [tensorOf('', dims, values)];
+      return [buildTensor('', dims, values)];
     };
     return [{ id: given, read }];
   }
   if (given !== '-' && !IS_LINES.test(given)) {
-    return [{ id: given, read: async () => rawElementOf(await textOfFile(given)) }];
+    return [{ id: given, read: async () => parseRawElement(await textOfFile(given)) }];
   }
   return ofLines(given, await textOfFile(given));
 }
 
-/**
- * The elements that arguments give: JSON text, or files of JSON, of JSON lines (.jsonl, or - for standard input) or of
- * a NumPy array (.npy).
- *
- * @throws PlatformError `usage` for a file that cannot be read, or too many elements
- */
+/** @throws PlatformError `usage` for a file that cannot be read, or too many elements */
 export async function rawElements(given: readonly string[]): Promise<readonly GivenInput<RawElement>[]> {
   const elements: GivenInput<RawElement>[] = [];
-  for (const [index, one] of given.entries()) elements.push(...(await elementsOf(one, index)));
+  for (const [index, one] of given.entries()) elements.push(...(await readElements(one, index)));
   if (elements.length === 0) fail('there are no elements: each line of JSON is one');
   if (elements.length > MAX_ELEMENTS)
     fail(`there are ${elements.length} elements; give at most ${MAX_ELEMENTS} at a time`);

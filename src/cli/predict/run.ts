@@ -28,7 +28,7 @@ const UNDESCRIBED = 'the agent does not describe itself';
 /** Most bytes of predictions that one command keeps in memory. */
 const MAX_HELD_BYTES = 2 ** 30;
 
-function bytesOf({ outcome }: Prediction): number {
+function countBytes({ outcome }: Prediction): number {
   if (outcome.kind === 'failure') return outcome.message.length;
   return outcome.features.reduce((sum, feature) => {
     if (feature.kind === 'raw') return sum + feature.bytes.length;
@@ -73,7 +73,7 @@ async function predictAll(
       else if (flags.exportJson !== undefined) described = await client.describe(id, signal).catch(() => undefined);
       for await (const prediction of wanted.predict({ id, client, batchSize: batchSize ?? 1, signal, onAnswer })) {
         predictions.push(prediction);
-        heldBytes += bytesOf(prediction);
+        heldBytes += countBytes(prediction);
         if (heldBytes > MAX_HELD_BYTES) {
           const problem = `the predictions take more than ${MAX_HELD_BYTES} bytes`;
           throw new PlatformError('exhausted', `${problem}; give fewer inputs at a time`);
@@ -106,11 +106,7 @@ function provenanceOfPredictions(
   });
 }
 
-/**
- * Predicts, shows the predictions, and publishes them with `--publish`. An error keeps the predictions before it.
- *
- * @throws PlatformError the error that ended the predictions, except an interruption
- */
+/** An error keeps the predictions before it. @throws PlatformError the error that ended them, except an interruption */
 export async function predict(
   wanted: WantedPredictions,
   asked: ModelAsked,

@@ -14,7 +14,7 @@ interface Row extends FeatureRow {
 
 const KEYS = ['input_id', 'rank', 'kind', 'index', 'label', 'score', 'xmin', 'xmax', 'ymin', 'ymax'] as const;
 
-function rowsOf({ inputId, outcome }: Prediction): readonly Row[] {
+function listRows({ inputId, outcome }: Prediction): readonly Row[] {
   if (outcome.kind === 'failure') {
     const nothing = { rank: null, index: null, score: null, box: undefined, details: '' };
     return [{ input: inputId, kind: 'error', label: outcome.message, ...nothing }];
@@ -25,14 +25,14 @@ function rowsOf({ inputId, outcome }: Prediction): readonly Row[] {
   return contents.map((content, i) => ({ input: inputId, rank: i + 1, ...content }));
 }
 
-function resultOf(row: Row): string {
+function formatResult(row: Row): string {
   return row.kind === 'error' ? `error: ${row.label}` : resultText(row);
 }
 
 const COLUMNS: readonly Column<Row>[] = [
   left('input', ({ input }) => input),
   right('rank', ({ rank }) => String(rank ?? '')),
-  left('result', resultOf),
+  left('result', formatResult),
   right('score', ({ score }) => (score === null ? '' : shortNumber(score))),
   left('details', ({ details }) => details),
 ];
@@ -45,7 +45,7 @@ function meanMs(values: readonly number[]): string {
   return (values.reduce((sum, value) => sum + value, 0) / values.length).toFixed(3);
 }
 
-function notesOf(predictions: readonly Prediction[], traceId: string): readonly string[] {
+function listNotes(predictions: readonly Prediction[], traceId: string): readonly string[] {
   const batches = predictions.flatMap(({ batch }) => batch ?? []);
   const failed = predictions.filter(({ outcome }) => outcome.kind === 'failure').length;
   const none = predictions.filter(({ outcome }) => outcome.kind === 'features' && outcome.features.length === 0).length;
@@ -61,7 +61,7 @@ function notesOf(predictions: readonly Prediction[], traceId: string): readonly 
 }
 
 export function predictionResult(predictions: readonly Prediction[], traceId: string): TableResult {
-  const rows = predictions.flatMap(rowsOf);
+  const rows = predictions.flatMap(listRows);
   return {
     document: predictions.map(predictionDocument),
     records: {
@@ -71,14 +71,14 @@ export function predictionResult(predictions: readonly Prediction[], traceId: st
       }),
     },
     table: textTable(columnsFor(rows), rows),
-    notes: notesOf(predictions, traceId),
+    notes: listNotes(predictions, traceId),
   };
 }
 
 /** For people. @param width columns of the terminal; undefined where there is none */
 export function predictionText(predictions: readonly Prediction[], traceId: string, width: number | undefined): string {
-  const rows = predictions.flatMap(rowsOf);
-  const notes = notesOf(predictions, traceId);
+  const rows = predictions.flatMap(listRows);
+  const notes = listNotes(predictions, traceId);
   if (rows.length === 0) return `${notes.join('\n')}\n`;
   const { text } = fittingTable(columnsFor(rows), rows, { width, dispensable: ['details', 'rank'] });
   return `${[text, ...notes].join('\n')}\n`;

@@ -25,7 +25,7 @@ export interface WantedPredictions {
   readonly predict: Predict;
 }
 
-async function* answersOf(
+async function* streamAnswers(
   { id, client, signal, onAnswer }: OpenedModel,
   inputs: PredictionInputs,
 ): AsyncGenerator<Prediction> {
@@ -48,7 +48,7 @@ function sent<T>(
       batchSize,
       bytesOf,
       signal,
-      predict: (inputs) => answersOf(model, toWire(inputs)),
+      predict: (inputs) => streamAnswers(model, toWire(inputs)),
     });
   };
   return { total: given.length, dataset: { category: '', name: kind }, predict };
@@ -59,10 +59,7 @@ export async function imagesWanted(paths: readonly string[]): Promise<WantedPred
     'images',
     await pictureFiles(paths),
     ({ length }) => length,
-    (inputs) => {
-      const images = inputs.map(({ id, value }) => ({ id, data: value }));
-      return { $case: 'images', value: { images } };
-    },
+    (inputs) => ({ $case: 'images', value: { images: inputs.map(({ id, value }) => ({ id, data: value })) } }),
   );
 }
 
@@ -72,10 +69,7 @@ export function urlsWanted(addresses: readonly string[]): WantedPredictions {
     'urls',
     given,
     ({ length }) => length,
-    (inputs) => {
-      const urls = inputs.map(({ id, value }) => ({ id, data: value }));
-      return { $case: 'urls', value: { urls } };
-    },
+    (inputs) => ({ $case: 'urls', value: { urls: inputs.map(({ id, value }) => ({ id, data: value })) } }),
   );
 }
 
@@ -94,5 +88,5 @@ export async function rawWanted(given: readonly string[]): Promise<WantedPredict
 export function datasetWanted(dataset: string): WantedPredictions {
   const [category = '', ...name] = dataset.split('/');
   const value = { category, name: name.join('/') };
-  return { total: undefined, dataset: value, predict: (model) => answersOf(model, { $case: 'dataset', value }) };
+  return { total: undefined, dataset: value, predict: (model) => streamAnswers(model, { $case: 'dataset', value }) };
 }

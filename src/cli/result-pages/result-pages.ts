@@ -12,10 +12,7 @@ const MEMORY_MIB = 1024;
 /** Results that wait to be shown; further visitors are told to try again. */
 const MAX_WAITING = 32;
 
-/**
- * Shows results in a thread with the plugins of this command, so that a large result, or a plugin that hangs, makes no
- * other visitor wait. A thread that takes too long is replaced.
- */
+/** In a thread with this command's plugins, so that a large result or a hanging plugin makes no other visitor wait. */
 export class ResultPages {
   readonly #semaphore = new FairSemaphore(1);
   #thread: Worker | undefined;
@@ -25,10 +22,7 @@ export class ResultPages {
     private readonly timeLimitMs = TIME_LIMIT_MS,
   ) {}
 
-  /**
-   * @returns the result as a part of a page; undefined where no plugin here understands it
-   * @throws PlatformError `exhausted`, `timeout`, `internal`
-   */
+  /** Undefined where no plugin here understands it. @throws PlatformError `exhausted`, `timeout`, `internal` */
   async show(plugin: string, result: Buffer): Promise<string | undefined> {
     if (this.#semaphore.waiting >= MAX_WAITING) {
       throw new PlatformError('exhausted', 'many results are being shown; try again in a moment');

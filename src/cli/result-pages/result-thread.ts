@@ -5,7 +5,6 @@ import { resultsMarkup } from '../../web/page.js';
 import { loadPlugins } from '../load-plugins.js';
 import { shownDocument } from '../show-outcome.js';
 
-/** What the thread is made with: where its plugins are. */
 export interface ThreadData {
   readonly paths: readonly string[];
   readonly folder: string;

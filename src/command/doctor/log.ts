@@ -3,10 +3,8 @@ import type { Log } from '../../reference-log/log-schema.js';
 import { type Finding, sorted } from './finding.js';
 import { resultFindings } from './result.js';
 
-/** A frequency that varies by more is a finding. */
 const MAX_SPREAD = 1.05;
 
-/** Findings about a reference log: those of any result, and edited parts. */
 export function logFindings(log: Log): Finding[] {
   const { achieved, conditions, task, resolved, tool, created_at } = log;
   const models = achieved.flat();

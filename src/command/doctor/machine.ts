@@ -8,9 +8,8 @@ import { sumOf } from '../../base/sum-of.js';
 import { type ReadSystemFile, readSystemFile } from '../../base/system-file.js';
 import type { Conditions } from '../../measurement/conditions.js';
 import { machineWarnings, type NoiseWarning } from '../../measurement/noise.js';
-import { type Finding, sorted } from './finding.js';
+import { type Check, type Finding, runChecks, sorted } from './finding.js';
 
-/** What the findings about a machine follow from. */
 export interface Machine {
   readonly read: ReadSystemFile;
   readonly environment: Readonly<NodeJS.ProcessEnv>;
@@ -39,169 +38,6 @@ function ofCores({ read }: Machine, file: string): readonly string[] {
   return cores.flatMap((core) => read(`${CPUS}/cpu${core}/${file}`)?.trim() ?? []);
 }
 
-type Check = (machine: Machine) => Finding | undefined;
-
-const frequencyScaling: Check = (machine) => {
-  const governors = [...new Set(ofCores(machine, 'cpufreq/scaling_governor'))];
-  const lowest = Math.min(...ofCores(machine, 'cpufreq/scaling_min_freq').map(Number));
-  const highest = Math.max(...ofCores(machine, 'cpufreq/scaling_max_freq').map(Number));
-  const isFixed = governors.every((governor) => governor === 'performance') || highest <= lowest * 1.05;
-  if (governors.length === 0 || isFixed) return undefined;
-  return {
-    id: 'frequency_scaling',
-    level: 'warn',
-    found: `governor ${governors.join(', ')}, from ${lowest / 1000} to ${highest / 1000} MHz`,
-    why: 'a latency follows the frequency that the core has at that moment',
-    remedy: 'set a fixed frequency: cpupower frequency-set -g performance',
-  };
-};
-
-const turbo: Check = ({ read }) => {
-  const isOn = read(`${CPUS}/intel_pstate/no_turbo`)?.trim() === '0' || read(`${CPUS}/cpufreq/boost`)?.trim() === '1';
-  if (!isOn) return undefined;
-  return {
-    id: 'turbo',
-    level: 'info',
-    found: 'turbo is on',
-    why: 'the frequency falls when more cores work, or when the processor becomes hot',
-    remedy: `turn it off to compare small differences: 1 in ${CPUS}/intel_pstate/no_turbo, or 0 in ${CPUS}/cpufreq/boost`,
-  };
-};
-
-const throttling: Check = (machine) => {
-  const count = sumOf(ofCores(machine, 'thermal_throttle/core_throttle_count').map(Number));
-  if (!(count > 0)) return undefined;
-  return {
-    id: 'thermal_throttling',
-    level: 'warn',
-    found: `the processor was throttled ${counted(count, 'time')} since the machine started`,
-    why: 'a hot processor lowers its frequency during long runs',
-    remedy: 'improve the cooling, or let the machine cool down between runs',
-  };
-};
-
-const virtualised: Check = ({ read }) => {
-  if (!/^flags\s*:.*\bhypervisor\b/m.test(read('/proc/cpuinfo') ?? '')) return undefined;
-  return {
-    id: 'virtual_machine',
-    level: 'info',
-    found: 'this is a virtual machine',
-    why: 'other machines on the same host change latencies, and not all of that is visible here',
-    remedy: 'use a machine with cores of its own for small differences',
-  };
-};
-
-const MAX_LOAD = 0.2;
-
-const load: Check = ({ read, cores }) => {
-  const average = Number.parseFloat(read('/proc/loadavg') ?? '');
-  if (!(average / cores > MAX_LOAD)) return undefined;
-  return {
-    id: 'load_before',
-    level: 'warn',
-    found: `load average ${average} on ${counted(cores, 'core')}`,
-    why: 'other processes ran in the last minute, and take caches and cores from a measurement',
-    remedy: 'stop them, and wait a minute',
-  };
-};
-
-const quota: Check = ({ read, threads }) => {
-  const [, limit, period] = /^(\d+) (\d+)$/m.exec(read('/sys/fs/cgroup/cpu.max') ?? '') ?? [];
-  const cores = Number(limit) / Number(period);
-  if (!(cores < threads)) return undefined;
-  return {
-    id: 'quota_below_threads',
-    level: 'warn',
-    found: `the control group may use ${cores} cores, for ${counted(threads, 'thread')}`,
-    why: WHY.quota,
-    remedy: "raise the container's limit, or ask for fewer threads",
-  };
-};
-
-const siblings: Check = (machine) => {
-  const { threads, cores } = machine;
-  const lists = ofCores(machine, 'topology/thread_siblings_list');
-  const physical = new Set(lists).size;
-  if (physical === 0 || threads <= physical || threads > cores) return undefined;
-  return {
-    id: 'threads_on_siblings',
-    level: 'warn',
-    found: `${counted(threads, 'thread')} on ${counted(physical, 'physical core')}`,
-    why: 'two threads of one core share its execution units',
-    remedy: `ask for at most ${physical} with --threads`,
-  };
-};
-
-const numa: Check = ({ read }) => {
-  const nodes = numbersIn(read('/sys/devices/system/node/online')).length;
-  if (nodes < 2) return undefined;
-  return {
-    id: 'numa',
-    level: 'info',
-    found: `memory is divided into ${nodes} nodes`,
-    why: 'a thread reads memory of another node more slowly',
-    remedy: 'bind the command to one node: numactl --cpunodebind=0 --membind=0',
-  };
-};
-
-const swap: Check = ({ read }) => {
-  const kib = (name: string): number =>
-    Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(read('/proc/meminfo') ?? '')?.[1]);
-  const used = kib('SwapTotal') - kib('SwapFree');
-  if (!(used > 0)) return undefined;
-  return {
-    id: 'swap',
-    level: 'warn',
-    found: `${(used / 1024).toFixed(0)} MiB are swapped out`,
-    why: 'reading swapped memory takes milliseconds',
-    remedy: 'free memory, then swapoff -a',
-  };
-};
-
-const hugePages: Check = ({ read }) => {
-  const mode = /\[(\w+)\]/.exec(read('/sys/kernel/mm/transparent_hugepage/enabled') ?? '')?.[1];
-  if (mode !== 'always') return undefined;
-  return {
-    id: 'huge_pages',
-    level: 'info',
-    found: 'transparent huge pages are always on',
-    why: 'large models run faster with them than on machines with another mode',
-    remedy: 'use one mode on all machines that you compare (madvise is the usual one)',
-  };
-};
-
-/** Variables that change how runtimes and the memory allocator work. */
-const STEERING = /^(OMP|GOMP|KMP|MKL|OPENBLAS|ORT|MLAS|MALLOC|GLIBC)_|^(GLIBC_TUNABLES|LD_PRELOAD)$/;
-
-const environment: Check = (machine) => {
-  const names = Object.keys(machine.environment).filter((name) => STEERING.test(name));
-  if (names.length === 0) return undefined;
-  return {
-    id: 'environment',
-    level: 'warn',
-    found: `${names.toSorted().join(', ')} ${names.length === 1 ? 'is' : 'are'} set`,
-    why: 'these variables change threads, kernels or memory of a runtime, and no document states them',
-    remedy: 'unset them, or set them alike for all results that you compare',
-  };
-};
-
-const CHECKS: readonly Check[] = [
-  frequencyScaling,
-  turbo,
-  throttling,
-  virtualised,
-  load,
-  quota,
-  siblings,
-  numa,
-  swap,
-  hugePages,
-  environment,
-];
-
-const MAX_SHARED = 0.1;
-
-/** Why the noise of a measurement matters. */
 export const WHY: Readonly<Record<NoiseWarning['cause'], string>> = {
   steal: 'a run stands still while another machine has the core',
   shared_core: 'kernels take up to 1.7 times as long on a core that works for another machine too',
@@ -212,6 +48,142 @@ export const WHY: Readonly<Record<NoiseWarning['cause'], string>> = {
   spread: 'a difference below the spread cannot be seen',
   page_faults: 'a run waits for the disk, which takes milliseconds',
 };
+
+const MAX_LOAD = 0.2;
+
+/** Variables that change how runtimes and the memory allocator work. */
+const STEERING = /^(OMP|GOMP|KMP|MKL|OPENBLAS|ORT|MLAS|MALLOC|GLIBC)_|^(GLIBC_TUNABLES|LD_PRELOAD)$/;
+
+function physicalCores(machine: Machine): number {
+  return new Set(ofCores(machine, 'topology/thread_siblings_list')).size;
+}
+
+const CHECKS: readonly Check<Machine>[] = [
+  {
+    id: 'frequency_scaling',
+    level: 'warn',
+    find: (machine) => {
+      const governors = [...new Set(ofCores(machine, 'cpufreq/scaling_governor'))];
+      const lowest = Math.min(...ofCores(machine, 'cpufreq/scaling_min_freq').map(Number));
+      const highest = Math.max(...ofCores(machine, 'cpufreq/scaling_max_freq').map(Number));
+      const isFixed = governors.every((governor) => governor === 'performance') || highest <= lowest * 1.05;
+      if (governors.length === 0 || isFixed) return undefined;
+      return `governor ${governors.join(', ')}, from ${lowest / 1000} to ${highest / 1000} MHz`;
+    },
+    why: 'a latency follows the frequency that the core has at that moment',
+    remedy: 'set a fixed frequency: cpupower frequency-set -g performance',
+  },
+  {
+    id: 'turbo',
+    level: 'info',
+    find: ({ read }) => {
+      const isOff =
+        read(`${CPUS}/intel_pstate/no_turbo`)?.trim() !== '0' && read(`${CPUS}/cpufreq/boost`)?.trim() !== '1';
+      return isOff ? undefined : 'turbo is on';
+    },
+    why: 'the frequency falls when more cores work, or when the processor becomes hot',
+    remedy: `turn it off to compare small differences: 1 in ${CPUS}/intel_pstate/no_turbo, or 0 in ${CPUS}/cpufreq/boost`,
+  },
+  {
+    id: 'thermal_throttling',
+    level: 'warn',
+    find: (machine) => {
+      const count = sumOf(ofCores(machine, 'thermal_throttle/core_throttle_count').map(Number));
+      return count > 0 ? `the processor was throttled ${counted(count, 'time')} since the machine started` : undefined;
+    },
+    why: 'a hot processor lowers its frequency during long runs',
+    remedy: 'improve the cooling, or let the machine cool down between runs',
+  },
+  {
+    id: 'virtual_machine',
+    level: 'info',
+    find: ({ read }) => {
+      const isVirtual = /^flags\s*:.*\bhypervisor\b/m.test(read('/proc/cpuinfo') ?? '');
+      return isVirtual ? 'this is a virtual machine' : undefined;
+    },
+    why: 'other machines on the same host change latencies, and not all of that is visible here',
+    remedy: 'use a machine with cores of its own for small differences',
+  },
+  {
+    id: 'load_before',
+    level: 'warn',
+    find: ({ read, cores }) => {
+      const average = Number.parseFloat(read('/proc/loadavg') ?? '');
+      return average / cores > MAX_LOAD ? `load average ${average} on ${counted(cores, 'core')}` : undefined;
+    },
+    why: 'other processes ran in the last minute, and take caches and cores from a measurement',
+    remedy: 'stop them, and wait a minute',
+  },
+  {
+    id: 'quota_below_threads',
+    level: 'warn',
+    find: ({ read, threads }) => {
+      const [, limit, period] = /^(\d+) (\d+)$/m.exec(read('/sys/fs/cgroup/cpu.max') ?? '') ?? [];
+      const cores = Number(limit) / Number(period);
+      if (!(cores < threads)) return undefined;
+      return `the control group may use ${cores} cores, for ${counted(threads, 'thread')}`;
+    },
+    why: WHY.quota,
+    remedy: "raise the container's limit, or ask for fewer threads",
+  },
+  {
+    id: 'threads_on_siblings',
+    level: 'warn',
+    find: (machine) => {
+      const { threads, cores } = machine;
+      const physical = physicalCores(machine);
+      if (physical === 0 || threads <= physical || threads > cores) return undefined;
+      return `${counted(threads, 'thread')} on ${counted(physical, 'physical core')}`;
+    },
+    why: 'two threads of one core share its execution units',
+    remedy: (machine) => `ask for at most ${physicalCores(machine)} with --threads`,
+  },
+  {
+    id: 'numa',
+    level: 'info',
+    find: ({ read }) => {
+      const nodes = numbersIn(read('/sys/devices/system/node/online')).length;
+      return nodes < 2 ? undefined : `memory is divided into ${nodes} nodes`;
+    },
+    why: 'a thread reads memory of another node more slowly',
+    remedy: 'bind the command to one node: numactl --cpunodebind=0 --membind=0',
+  },
+  {
+    id: 'swap',
+    level: 'warn',
+    find: ({ read }) => {
+      const kib = (name: string): number =>
+        Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(read('/proc/meminfo') ?? '')?.[1]);
+      const used = kib('SwapTotal') - kib('SwapFree');
+      return used > 0 ? `${(used / 1024).toFixed(0)} MiB are swapped out` : undefined;
+    },
+    why: 'reading swapped memory takes milliseconds',
+    remedy: 'free memory, then swapoff -a',
+  },
+  {
+    id: 'huge_pages',
+    level: 'info',
+    find: ({ read }) => {
+      const mode = /\[(\w+)\]/.exec(read('/sys/kernel/mm/transparent_hugepage/enabled') ?? '')?.[1];
+      return mode === 'always' ? 'transparent huge pages are always on' : undefined;
+    },
+    why: 'large models run faster with them than on machines with another mode',
+    remedy: 'use one mode on all machines that you compare (madvise is the usual one)',
+  },
+  {
+    id: 'environment',
+    level: 'warn',
+    find: (machine) => {
+      const names = Object.keys(machine.environment).filter((name) => STEERING.test(name));
+      if (names.length === 0) return undefined;
+      return `${names.toSorted().join(', ')} ${names.length === 1 ? 'is' : 'are'} set`;
+    },
+    why: 'these variables change threads, kernels or memory of a runtime, and no document states them',
+    remedy: 'unset them, or set them alike for all results that you compare',
+  },
+];
+
+const MAX_SHARED = 0.1;
 
 /** A warning of noise as a finding: its message ends with its remedy. */
 export function findingOfWarning({ cause, message }: { readonly cause: string; readonly message: string }): Finding {
@@ -225,7 +197,6 @@ export function findingOfWarning({ cause, message }: { readonly cause: string; r
   };
 }
 
-/** Findings about a machine before a run; none on a quiet machine with fixed settings. */
 export function machineFindings(machine: Machine): Finding[] {
   const { conditions, threads, cores, sharedShare } = machine;
   const shared = `another machine ran on the same core during ${(sharedShare * 100).toFixed(0)} % of the probes; use a machine with cores of its own, or wait`;
@@ -236,7 +207,7 @@ export function machineFindings(machine: Machine): Finding[] {
     again: 'before you measure',
     shared: sharedShare > MAX_SHARED ? shared : undefined,
   });
-  return sorted([...warnings.map(findingOfWarning), ...CHECKS.flatMap((check) => check(machine) ?? [])]);
+  return sorted([...warnings.map(findingOfWarning), ...runChecks(CHECKS, machine)]);
 }
 
 /** Time between the two looks at the load, and the number of probes between them. */

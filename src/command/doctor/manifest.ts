@@ -21,7 +21,7 @@ type Check = (steps: ImageSteps) => (Omit<Finding, 'found' | 'level'> & { readon
 type Colors = ImageSteps['mean'];
 
 /** The largest difference in the input between two readings of the same steps, for a made-up picture. */
-function differenceOf(steps: ImageSteps, other: Partial<ImageSteps>): string {
+function compareSteps(steps: ImageSteps, other: Partial<ImageSteps>): string {
   const picture = madeUpPicture();
   const one = elementsOfPicture(picture, steps, 'float32');
   const two = elementsOfPicture(picture, { ...steps, ...other }, 'float32');
@@ -45,7 +45,7 @@ const range: Check = (steps) => {
   const shown = `mean [${other.mean.map(short).join(', ')}] and scale [${other.scale.map(short).join(', ')}]`;
   return {
     id: 'pixel_range',
-    readings: `mean [${mean.map(short).join(', ')}] and scale [${scale.map(short).join(', ')}] are of pixels from 0 to 255; of pixels from 0 to 1 they would be ${shown}: ${differenceOf(steps, other)}`,
+    readings: `mean [${mean.map(short).join(', ')}] and scale [${scale.map(short).join(', ')}] are of pixels from 0 to 255; of pixels from 0 to 1 they would be ${shown}: ${compareSteps(steps, other)}`,
     why: 'a mean or a scale of another range makes other inputs, and the model predicts something else without an error',
     remedy: 'multiply them by 255 if they are of pixels from 0 to 1',
   };
@@ -65,7 +65,7 @@ const order: Check = (steps) => {
   const other: Colors = [mean[2], mean[1], mean[0]];
   return {
     id: 'mean_order',
-    readings: `mean [${mean.map(short).join(', ')}] is for red, green, blue; the usual means in this order are [${other.map(short).join(', ')}]: ${differenceOf(steps, { mean: other })}`,
+    readings: `mean [${mean.map(short).join(', ')}] is for red, green, blue; the usual means in this order are [${other.map(short).join(', ')}]: ${compareSteps(steps, { mean: other })}`,
     why: 'means are for red, green and blue, also where the model takes BGR',
     remedy: 'write the means of red, green and blue in this order',
   };
@@ -78,7 +78,7 @@ const DEFAULTS: readonly {
   readonly step: string;
   readonly key: string;
   readonly value: string;
-  readonly other?: (steps: ImageSteps) => Partial<ImageSteps>;
+  readonly other: (steps: ImageSteps) => Partial<ImageSteps>;
 }[] = [
   { step: 'decode', key: 'color_mode', value: 'RGB', other: () => ({ colorMode: 'BGR' }) },
   {
@@ -107,9 +107,7 @@ function defaultsIn(document: ManifestDocument, input: number, steps: ImageSteps
     return DEFAULTS.flatMap(({ step, key, value, other }) => {
       const content = node.entries.get(step)?.value;
       if (content?.kind !== 'mapping' || content.entries.has(key)) return [];
-      return [
-        `${step}.${key} is ${value} by default${other === undefined ? '' : ` (else ${differenceOf(steps, other(steps))})`}`,
-      ];
+      return `${step}.${key} is ${value} by default (else ${compareSteps(steps, other(steps))})`;
     });
   });
 }
@@ -121,7 +119,7 @@ async function documentAt(path: string): Promise<ManifestDocument | undefined> {
 }
 
 /** The lock file beside a manifest, and a finding where it is invalid. */
-async function lockOf(path: string): Promise<{ readonly pins: Lock; readonly findings: readonly Finding[] }> {
+async function readPins(path: string): Promise<{ readonly pins: Lock; readonly findings: readonly Finding[] }> {
   try {
     return { pins: await readLock(path), findings: [] };
   } catch (error) {
@@ -140,7 +138,7 @@ async function lockOf(path: string): Promise<{ readonly pins: Lock; readonly fin
 /** Findings about files with the names of classes whose checksum no lock file states. */
 async function labelFindings({ name, outputs }: ModelManifest, path: string): Promise<Finding[]> {
   const files = new Set(outputs.flatMap(({ steps }) => steps?.labels ?? []));
-  const lock = await lockOf(path);
+  const lock = await readPins(path);
   const { pins } = lock;
   const findings = [...lock.findings];
   for (const labels of files) {

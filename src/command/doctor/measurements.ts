@@ -15,7 +15,7 @@ const DRIFT_RUNS = 10;
 const DRIFT_ERRORS = 3.3;
 
 /** Spearman's correlation of time and index; values that are equal keep their order. */
-function driftOf(runMs: readonly number[]): number {
+function computeDrift(runMs: readonly number[]): number {
   const order = runMs.map((ms, index) => ({ ms, index })).sort((a, b) => a.ms - b.ms);
   const squares = order.reduce((sum, { index }, rank) => sum + (rank - index) ** 2, 0);
   return 1 - (6 * squares) / (runMs.length * (runMs.length ** 2 - 1));
@@ -23,7 +23,7 @@ function driftOf(runMs: readonly number[]): number {
 
 function isDrifting(runMs: readonly number[]): boolean {
   const { length } = runMs;
-  return length >= DRIFT_RUNS && Math.abs(driftOf(runMs)) * Math.sqrt(length - 1) > DRIFT_ERRORS;
+  return length >= DRIFT_RUNS && Math.abs(computeDrift(runMs)) * Math.sqrt(length - 1) > DRIFT_ERRORS;
 }
 
 function seriesFindings(measurements: readonly Measurement[]): Finding[] {
@@ -48,7 +48,6 @@ function seriesFindings(measurements: readonly Measurement[]): Finding[] {
 
 const resultsSchema = z.looseObject({ measurements: z.array(storedMeasurementSchema).min(1) });
 
-/** Findings about the measurements of a document; none where it has none. */
 export function measurementFindings(content: unknown): Finding[] {
   const measurements = resultsSchema.safeParse(withCamelKeys(content)).data?.measurements;
   if (measurements === undefined) return [];

@@ -5,7 +5,6 @@ import type { Finding } from './finding.js';
 /** Facts that no latency depends on, or that follow from the software. */
 const OF_NO_LATENCY: ReadonlySet<string> = new Set('fingerprint decoder kernel container'.split(' '));
 
-/** The facts that differ between results. */
 function differing(provenances: readonly Provenance[]): readonly string[] {
   const values = new Map<string, Set<string>>();
   for (const { stack, surroundings } of provenances) {

@@ -2,14 +2,13 @@ import { z } from 'zod';
 import { provenanceSchema } from '../../agent/provenance.js';
 import { counted } from '../../base/counted.js';
 import { sumOf } from '../../base/sum-of.js';
-import type { Finding } from './finding.js';
+import type { Check } from './finding.js';
 import { WHY } from './machine.js';
 
 const name = z.string();
 const number = z.number().nullable().catch(null);
 const some = z.array(z.unknown()).nullable().catch(null);
 
-/** What a model of a report or of a table of latencies may have. */
 const modelSchema = z.looseObject({
   name: name.optional().catch(undefined),
   model: name.optional().catch(undefined),
@@ -60,173 +59,19 @@ function listed(models: readonly Model[]): string {
   return models.map(({ name: of, model }) => of ?? model ?? '').join(', ');
 }
 
-function ofModels(document: ResultDocument, has: (model: Model) => boolean): Model[] | undefined {
-  const found = (document.models ?? []).filter(has);
-  return found.length === 0 ? undefined : found;
+function ofModels(document: ResultDocument, has: (model: Model) => boolean): Model[] {
+  return (document.models ?? []).filter(has);
 }
 
-type Check = (document: ResultDocument) => Finding | undefined;
-
-const identity: Check = ({ provenance }) => {
-  if (provenance !== null) return undefined;
-  return {
-    id: 'no_provenance',
-    level: 'refuse',
-    found: 'the document has no provenance',
-    why: 'nobody can say which files, which version and which machine its numbers are of',
-    remedy: 'make it again with this version',
+/** @param text about the names of the models that have it; no text where none has it */
+function naming(has: (model: Model) => boolean, text: (names: string) => string) {
+  return (document: ResultDocument): string | undefined => {
+    const found = ofModels(document, has);
+    return found.length === 0 ? undefined : text(listed(found));
   };
-};
+}
 
-const checksums: Check = ({ provenance }) => {
-  const without = (provenance?.models ?? []).filter(({ file_sha256: sha256 }) => sha256 === null);
-  if (without.length === 0) return undefined;
-  return {
-    id: 'no_checksum',
-    level: 'info',
-    found: `no checksum of the file: ${without.map((model) => model.name).join(', ')}`,
-    why: 'a changed file of the same name would not be noticed',
-    remedy: 'name a model manifest with a checksum instead of the file',
-  };
-};
-
-const predictions: Check = ({ provenance, features }) => {
-  const madeUp = (provenance?.models ?? []).filter(({ weights }) => weights === 'made_up');
-  if (features === undefined || madeUp.length === 0) return undefined;
-  return {
-    id: 'made_up_weights',
-    level: 'refuse',
-    found: `predictions with made-up weights: ${madeUp.map((model) => model.name).join(', ')}`,
-    why: 'such predictions mean nothing, and neither does their accuracy',
-    remedy: 'name the manifest of a model whose file has real weights',
-  };
-};
-
-const fewRuns: Check = (document) => {
-  const timed = (document.models ?? []).flatMap(({ runs, bricks }) => runs ?? bricks?.map((brick) => brick.runs) ?? []);
-  const fewest = Math.min(document.settings?.runs ?? Infinity, ...timed);
-  if (fewest >= MIN_RUNS) return undefined;
-  return {
-    id: 'few_runs',
-    level: 'warn',
-    found: `a latency is of ${counted(fewest, 'run')}`,
-    why: 'one disturbed run moves the mean of so few',
-    remedy: `measure at least ${MIN_RUNS} times (--runs, --min-runs, --time-budget)`,
-  };
-};
-
-const warmUp: Check = ({ settings, provenance }) => {
-  if ((settings?.warmup_runs ?? provenance?.protocol?.warmup_runs ?? 1) > 0) return undefined;
-  return {
-    id: 'no_warm_up',
-    level: 'warn',
-    found: 'no run was a warm-up',
-    why: 'the first runs allocate memory and fill caches, and take longer',
-    remedy: 'measure again with --warmup 3 or more',
-  };
-};
-
-const occasions: Check = (document) => {
-  const once = ofModels(document, ({ bricks }) => (bricks ?? []).some((brick) => brick.occasions === 1));
-  if (once === undefined) return undefined;
-  return {
-    id: 'one_occasion',
-    level: 'warn',
-    found: `bricks of ${listed(once)} were measured on one occasion`,
-    why: 'each process places its memory anew, and the spread between processes stays unknown',
-    remedy: 'leave --repeat-limit out, or raise it',
-  };
-};
-
-const spread: Check = ({ summary }) => {
-  const percent = summary?.spread_percent ?? 0;
-  if (percent <= MAX_SPREAD_PERCENT) return undefined;
-  return {
-    id: 'wide_spread',
-    level: 'warn',
-    found: `a brick differs by ${percent.toFixed(1)} % between processes (standard deviation)`,
-    why: 'a smaller difference between two results may be chance',
-    remedy: 'measure on a quieter machine, or both sides by turns (mlmodelscope compare A B -- MODEL)',
-  };
-};
-
-const disturbed: Check = (document) => {
-  const found = ofModels(document, ({ disturbance_percent: percent }) => (percent ?? 0) > MAX_DISTURBANCE_PERCENT);
-  if (found === undefined) return undefined;
-  return {
-    id: 'disturbed',
-    level: 'warn',
-    found: `other processes disturbed ${listed(found)}`,
-    why: WHY.other_load,
-    remedy: 'stop them, and measure again with --remeasure disturbed',
-  };
-};
-
-const coverage: Check = (document) => {
-  const found = ofModels(document, (model) => (model.coverage ?? 1) < 1 || model.reason !== null);
-  if (found === undefined) return undefined;
-  return {
-    id: 'incomplete',
-    level: 'warn',
-    found: `not measured completely: ${listed(found)}`,
-    why: 'the number is of a part of the model, or there is none',
-    remedy: 'the document has the reason of each missing part; run the same command again',
-  };
-};
-
-const kernels: Check = (document) => {
-  const found = ofModels(document, ({ kernel_differences: differences }) => (differences ?? []).length > 0);
-  if (found === undefined) return undefined;
-  return {
-    id: 'other_kernels',
-    level: 'refuse',
-    found: `other kernels than with the weights of the file: ${listed(found)}`,
-    why: 'the estimate is of another graph than the one that would run',
-    remedy: 'compare these models by their whole latency (mlmodelscope latency)',
-  };
-};
-
-const madeUpValues: Check = (document) => {
-  const found = ofModels(document, (model) => {
-    return (model.assumed_inputs ?? []).length > 0 || (model.made_up_values ?? null) !== null;
-  });
-  if (found === undefined) return undefined;
-  return {
-    id: 'made_up_values',
-    level: 'warn',
-    found: `work depends on made-up values: ${listed(found)}`,
-    why: 'loops, masks and suppressions do more or less work with real inputs',
-    remedy: 'give the values with --input, or use --values-of-run',
-  };
-};
-
-const dimensions: Check = (document) => {
-  const found = ofModels(document, ({ dimensions: sizes }) => (sizes ?? '').length > 0);
-  if (found === undefined) return undefined;
-  const sizes = found.map(({ dimensions: of }) => {
-    return typeof of === 'string' ? of : (of ?? []).map(({ name: symbol, size }) => `${symbol}=${size}`).join(', ');
-  });
-  return {
-    id: 'bound_dimensions',
-    level: 'info',
-    found: `the files leave dimensions open, which are ${[...new Set(sizes)].join('; ')} here`,
-    why: 'another size is another amount of work',
-    remedy: 'state each size with --dimension, or in the manifest',
-  };
-};
-
-const tracing: Check = ({ overhead_ms: overhead, model_ms: whole }) => {
-  if (overhead === null || whole === null || overhead <= whole * MAX_TRACING_SHARE) return undefined;
-  return {
-    id: 'tracing',
-    level: 'refuse',
-    found: `tracing took ${((overhead / whole) * 100).toFixed(0)} % of the model's time`,
-    why: 'times of traced kernels contain the cost of the trace, so that they are no latencies',
-    remedy: 'time the model with mlmodelscope latency',
-  };
-};
-
-/** What the call from JavaScript takes of an estimate, which is a sum of bricks and of calls; 0 where it is not known. */
+/** What the call from JavaScript takes of an estimate, a sum of bricks and of calls; 0 where it is not known. */
 function callShare({ estimate_ms: whole, bricks, coverage: share }: Model): number {
   if (whole === null || whole <= 0 || bricks === null || bricks.length === 0 || share !== 1) return 0;
   const times = bricks.map(({ latency_ms: ms, sequences }) =>
@@ -236,45 +81,161 @@ function callShare({ estimate_ms: whole, bricks, coverage: share }: Model): numb
   return Number.isNaN(rest) ? 0 : rest;
 }
 
-const binding: Check = (document) => {
-  const found = ofModels(document, (model) => callShare(model) > MAX_CALL_SHARE);
-  if (found === undefined) return undefined;
-  const shares = found.map((model) => `${listed([model])} ${(callShare(model) * 100).toFixed(0)} %`);
-  return {
+export const CHECKS: readonly Check<ResultDocument>[] = [
+  {
+    id: 'no_provenance',
+    level: 'refuse',
+    find: ({ provenance }) => (provenance === null ? 'the document has no provenance' : undefined),
+    why: 'nobody can say which files, which version and which machine its numbers are of',
+    remedy: 'make it again with this version',
+  },
+  {
+    id: 'no_checksum',
+    level: 'info',
+    find: ({ provenance }) => {
+      const without = (provenance?.models ?? []).filter(({ file_sha256: sha256 }) => sha256 === null);
+      if (without.length === 0) return undefined;
+      return `no checksum of the file: ${without.map((model) => model.name).join(', ')}`;
+    },
+    why: 'a changed file of the same name would not be noticed',
+    remedy: 'name a model manifest with a checksum instead of the file',
+  },
+  {
+    id: 'made_up_weights',
+    level: 'refuse',
+    find: ({ provenance, features }) => {
+      const madeUp = (provenance?.models ?? []).filter(({ weights }) => weights === 'made_up');
+      if (features === undefined || madeUp.length === 0) return undefined;
+      return `predictions with made-up weights: ${madeUp.map((model) => model.name).join(', ')}`;
+    },
+    why: 'such predictions mean nothing, and neither does their accuracy',
+    remedy: 'name the manifest of a model whose file has real weights',
+  },
+  {
+    id: 'few_runs',
+    level: 'warn',
+    find: ({ models, settings }) => {
+      const timed = (models ?? []).flatMap(({ runs, bricks }) => runs ?? bricks?.map((brick) => brick.runs) ?? []);
+      const fewest = Math.min(settings?.runs ?? Infinity, ...timed);
+      return fewest >= MIN_RUNS ? undefined : `a latency is of ${counted(fewest, 'run')}`;
+    },
+    why: 'one disturbed run moves the mean of so few',
+    remedy: `measure at least ${MIN_RUNS} times (--runs, --min-runs, --time-budget)`,
+  },
+  {
+    id: 'no_warm_up',
+    level: 'warn',
+    find: ({ settings, provenance }) => {
+      const runs = settings?.warmup_runs ?? provenance?.protocol?.warmup_runs ?? 1;
+      return runs > 0 ? undefined : 'no run was a warm-up';
+    },
+    why: 'the first runs allocate memory and fill caches, and take longer',
+    remedy: 'measure again with --warmup 3 or more',
+  },
+  {
+    id: 'one_occasion',
+    level: 'warn',
+    find: naming(
+      ({ bricks }) => (bricks ?? []).some((brick) => brick.occasions === 1),
+      (names) => `bricks of ${names} were measured on one occasion`,
+    ),
+    why: 'each process places its memory anew, and the spread between processes stays unknown',
+    remedy: 'leave --repeat-limit out, or raise it',
+  },
+  {
+    id: 'wide_spread',
+    level: 'warn',
+    find: ({ summary }) => {
+      const percent = summary?.spread_percent ?? 0;
+      if (percent <= MAX_SPREAD_PERCENT) return undefined;
+      return `a brick differs by ${percent.toFixed(1)} % between processes (standard deviation)`;
+    },
+    why: 'a smaller difference between two results may be chance',
+    remedy: 'measure on a quieter machine, or both sides by turns (mlmodelscope compare A B -- MODEL)',
+  },
+  {
+    id: 'disturbed',
+    level: 'warn',
+    find: naming(
+      ({ disturbance_percent: percent }) => (percent ?? 0) > MAX_DISTURBANCE_PERCENT,
+      (names) => `other processes disturbed ${names}`,
+    ),
+    why: WHY.other_load,
+    remedy: 'stop them, and measure again with --remeasure disturbed',
+  },
+  {
+    id: 'incomplete',
+    level: 'warn',
+    find: naming(
+      ({ coverage, reason }) => (coverage ?? 1) < 1 || reason !== null,
+      (names) => `not measured completely: ${names}`,
+    ),
+    why: 'the number is of a part of the model, or there is none',
+    remedy: 'the document has the reason of each missing part; run the same command again',
+  },
+  {
+    id: 'other_kernels',
+    level: 'refuse',
+    find: naming(
+      ({ kernel_differences: differences }) => (differences ?? []).length > 0,
+      (names) => `other kernels than with the weights of the file: ${names}`,
+    ),
+    why: 'the estimate is of another graph than the one that would run',
+    remedy: 'compare these models by their whole latency (mlmodelscope latency)',
+  },
+  {
+    id: 'made_up_values',
+    level: 'warn',
+    find: naming(
+      (model) => (model.assumed_inputs ?? []).length > 0 || (model.made_up_values ?? null) !== null,
+      (names) => `work depends on made-up values: ${names}`,
+    ),
+    why: 'loops, masks and suppressions do more or less work with real inputs',
+    remedy: 'give the values with --input, or use --values-of-run',
+  },
+  {
+    id: 'bound_dimensions',
+    level: 'info',
+    find: (document) => {
+      const sizes = ofModels(document, ({ dimensions }) => (dimensions ?? '').length > 0).map(({ dimensions: of }) => {
+        return typeof of === 'string' ? of : (of ?? []).map(({ name: symbol, size }) => `${symbol}=${size}`).join(', ');
+      });
+      if (sizes.length === 0) return undefined;
+      return `the files leave dimensions open, which are ${[...new Set(sizes)].join('; ')} here`;
+    },
+    why: 'another size is another amount of work',
+    remedy: 'state each size with --dimension, or in the manifest',
+  },
+  {
+    id: 'tracing',
+    level: 'refuse',
+    find: ({ overhead_ms: overhead, model_ms: whole }) => {
+      if (overhead === null || whole === null || overhead <= whole * MAX_TRACING_SHARE) return undefined;
+      return `tracing took ${((overhead / whole) * 100).toFixed(0)} % of the model's time`;
+    },
+    why: 'times of traced kernels contain the cost of the trace, so that they are no latencies',
+    remedy: 'time the model with mlmodelscope latency',
+  },
+  {
     id: 'binding_overhead',
     level: 'info',
-    found: `binding costs: ${shares.join(', ')}`,
+    find: (document) => {
+      const found = ofModels(document, (model) => callShare(model) > MAX_CALL_SHARE);
+      if (found.length === 0) return undefined;
+      const shares = found.map((model) => `${listed([model])} ${(callShare(model) * 100).toFixed(0)} %`);
+      return `binding costs: ${shares.join(', ')}`;
+    },
     why: 'the call from JavaScript and the handing over of outputs are in the latency, and other languages have other calls',
     remedy: 'compare kernels, or a larger batch, where another binding is to be compared',
-  };
-};
-
-const decoder: Check = ({ provenance, features }) => {
-  const version = provenance?.surroundings?.decoder ?? null;
-  if (features === undefined || version === null) return undefined;
-  return {
+  },
+  {
     id: 'decoder',
     level: 'info',
-    found: `pictures were decoded by ${version}`,
+    find: ({ provenance, features }) => {
+      const version = provenance?.surroundings?.decoder ?? null;
+      return features === undefined || version === null ? undefined : `pictures were decoded by ${version}`;
+    },
     why: 'decoders of JPEG differ by a level or two in many pixels, and predictions may differ with them',
     remedy: 'compare with predictions of the same decoder',
-  };
-};
-
-export const CHECKS: readonly Check[] = [
-  identity,
-  checksums,
-  predictions,
-  fewRuns,
-  warmUp,
-  occasions,
-  spread,
-  disturbed,
-  coverage,
-  kernels,
-  madeUpValues,
-  dimensions,
-  tracing,
-  binding,
-  decoder,
+  },
 ];

@@ -3,7 +3,7 @@ import { parseBoundedJson } from '../../base/bounded-json.js';
 import { distinctByContent } from '../../base/distinct-by-content.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { readRegularFile } from '../../base/regular-file.js';
-import { type Finding, sorted } from './finding.js';
+import { type Finding, runChecks, sorted } from './finding.js';
 import { findingOfWarning } from './machine.js';
 import { measurementFindings } from './measurements.js';
 import { mixedSoftware } from './mixed-software.js';
@@ -35,7 +35,7 @@ export function resultFindings(content: unknown): Finding[] {
     document: documentSchema.safeParse(one).data ?? documentSchema.parse({}),
   }));
   const all = read.flatMap(({ one, document }) => [
-    ...CHECKS.flatMap((check) => check(document) ?? []),
+    ...runChecks(CHECKS, document),
     ...warningFindings(document),
     ...measurementFindings(one),
   ]);

@@ -7,7 +7,7 @@ import { MAX_RESULT_BYTES, type PluginEvent, checkPluginEvent } from '../event.j
 import { type SystemResult, type SystemsResult, buildSystemsResult } from '../systems-result.js';
 import { evaluateOn, type EvaluationPlace } from './evaluate-on.js';
 import { JointProgress } from './joint-progress.js';
-import { type MeasuringSystem, sentenceOf } from './measuring-systems.js';
+import { type MeasuringSystem, describeAgents } from './measuring-systems.js';
 
 export interface EvaluateEachOptions extends EvaluationPlace {
   readonly most: number;
@@ -73,7 +73,7 @@ class SystemOutcome {
   }
 }
 
-function failureOf(error: unknown): PluginEvent {
+function buildFailure(error: unknown): PluginEvent {
   const code: ErrorCode = error instanceof PlatformError ? error.code : 'internal';
   return { kind: 'failed', code, message: messageOf(error) };
 }
@@ -120,14 +120,14 @@ export async function* evaluateEach(
   systems: readonly MeasuringSystem[],
   { most, ...options }: EvaluateEachOptions,
 ): AsyncGenerator<PluginEvent> {
-  for (const system of systems) yield note('info', sentenceOf(system, most));
+  for (const system of systems) yield note('info', describeAgents(system, most));
   const outcomes = new Map(systems.map((system) => [system, new SystemOutcome(system)]));
   async function* evaluatedOn(system: MeasuringSystem): AsyncGenerator<OnSystem> {
     try {
       for await (const event of evaluateOn(evaluation, request, system, options)) yield { system, event };
     } catch (error) {
       throwIfCancelled(options.signal);
-      yield { system, event: failureOf(error) };
+      yield { system, event: buildFailure(error) };
     }
   }
   const progress = new JointProgress();

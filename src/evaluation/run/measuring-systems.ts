@@ -1,7 +1,7 @@
 import type { Machine } from '../../agent/spread/machines.js';
 import { PlatformError } from '../../base/errors.js';
 import { shortIds } from '../../base/short-ids.js';
-import { identifySystem, runOptionsOf, type System } from '../../measurement/system.js';
+import { identifySystem, buildRunOptions, type System } from '../../measurement/system.js';
 import { systemDifferences } from '../../measurement/system-differences.js';
 
 export interface MeasuringSystem {
@@ -16,7 +16,7 @@ export type FoundSystems = readonly [MeasuringSystem, ...MeasuringSystem[]];
 /**
  * The facts in which systems differ, else the processor; with the start of the fingerprint where names are the same.
  */
-function namesOf(systems: readonly System[]): readonly string[] {
+function nameSystems(systems: readonly System[]): readonly string[] {
   const differences = systemDifferences(systems);
   const names = systems.map((system) => differences(system) || system.processor);
   const short = shortIds(systems.map(({ fingerprint }) => fingerprint));
@@ -26,22 +26,22 @@ function namesOf(systems: readonly System[]): readonly string[] {
   });
 }
 
-export function systemsOf(machines: readonly [Machine, ...Machine[]], threads: number): FoundSystems {
+export function groupBySystem(machines: readonly [Machine, ...Machine[]], threads: number): FoundSystems {
   const groups = new Map<string, { readonly system: System; readonly machines: [Machine, ...Machine[]] }>();
   for (const machine of machines) {
     const { description } = machine.agent;
-    const system = identifySystem(description, runOptionsOf(threads, description));
+    const system = identifySystem(description, buildRunOptions(threads, description));
     const group = groups.get(system.fingerprint);
     if (group === undefined) groups.set(system.fingerprint, { system, machines: [machine] });
     else group.machines.push(machine);
   }
-  const names = namesOf([...groups.values()].map(({ system }) => system));
+  const names = nameSystems([...groups.values()].map(({ system }) => system));
   const [first, ...rest] = [...groups.values()].map((group, index) => ({ ...group, name: names[index] ?? '' }));
   if (first === undefined) throw new PlatformError('internal', 'no system of any machine');
   return [first, ...rest];
 }
 
-export function largestOf([first, ...rest]: FoundSystems): MeasuringSystem {
+export function findLargest([first, ...rest]: FoundSystems): MeasuringSystem {
   return rest.reduce((best, system) => (system.machines.length > best.machines.length ? system : best), first);
 }
 
@@ -51,7 +51,7 @@ export function withAgents(system: MeasuringSystem, most: number): MeasuringSyst
 }
 
 /** @param most the number of agents that was asked for */
-export function sentenceOf({ system, machines }: MeasuringSystem, most: number): string {
+export function describeAgents({ system, machines }: MeasuringSystem, most: number): string {
   const { processor, framework, frameworkVersion } = system;
   const of = most === Infinity || machines.length >= most ? '' : ` (of ${most} that were asked for)`;
   const agents = machines.length === 1 ? '1 agent' : `${machines.length} agents`;

@@ -11,7 +11,7 @@ import { standbyAgent } from '../../agent/spread/standby-agent.js';
 import { isOneAgent } from '../../manifest/index.js';
 import { evaluateEach } from './evaluate-each.js';
 import { evaluateOn } from './evaluate-on.js';
-import { largestOf, sentenceOf, systemsOf, withAgents } from './measuring-systems.js';
+import { findLargest, describeAgents, groupBySystem, withAgents } from './measuring-systems.js';
 
 export interface PluginTools {
   readonly store: ResultStore;
@@ -73,7 +73,7 @@ async function* eventsOf(
     : await machinesAt(run.agents, async (at) => (most === 1 ? shared(await connect(at)) : connect(at)), notes);
   try {
     yield* notes.splice(0);
-    const systems = systemsOf(machines, loaded.manifest.threads);
+    const systems = groupBySystem(machines, loaded.manifest.threads);
     setSpanModels({ models: loaded.models, batchSizes: [loaded.manifest.batch_size] });
     setSpanFramework(systems[0].system);
     const edges = { store, signal };
@@ -84,8 +84,8 @@ async function* eventsOf(
       yield* evaluateEach(evaluation, request, limited, { ...edges, most });
       return;
     }
-    const system = withAgents(largestOf(systems), most);
-    if (most > 1) yield checkPluginEvent({ kind: 'note', level: 'info', message: sentenceOf(system, most) });
+    const system = withAgents(findLargest(systems), most);
+    if (most > 1) yield checkPluginEvent({ kind: 'note', level: 'info', message: describeAgents(system, most) });
     yield* evaluateOn(evaluation, request, system, edges, notes);
   } finally {
     await Promise.all(machines.map(({ agent }) => agent.close()));

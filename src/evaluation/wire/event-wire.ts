@@ -14,11 +14,11 @@ import type { z } from 'zod';
 const LEVELS = { info: wire.Note_Level.INFO, warning: wire.Note_Level.WARNING } as const;
 
 export function toWireEvent(event: PlatformEvent): wire.Event {
-  return { sequence: 0n, time: undefined, event: payloadOf(event) };
+  return { sequence: 0n, time: undefined, event: toWirePayload(event) };
 }
 
 export function toWireLogged({ sequence, at, event }: LoggedEvent): wire.Event {
-  return { sequence: BigInt(sequence), time: new Date(at), event: payloadOf(event) };
+  return { sequence: BigInt(sequence), time: new Date(at), event: toWirePayload(event) };
 }
 
 const DONE = 9;
@@ -36,13 +36,13 @@ export function headOfDone({ sequence, at, event }: LoggedEvent, resultBytes: nu
     resultWithheld: false,
   });
   const around = wire.Event.encode({ sequence: BigInt(sequence), time: new Date(at), event: undefined });
-  let head = done.uint32(tagOf(RESULT_JSON)).uint32(resultBytes).finish();
+  let head = done.uint32(encodeTag(RESULT_JSON)).uint32(resultBytes).finish();
   for (const [number, before] of [
     [DONE, around],
     [field, new BinaryWriter()],
   ] as const) {
     head = before
-      .uint32(tagOf(number))
+      .uint32(encodeTag(number))
       .uint32(head.length + resultBytes)
       .raw(head)
       .finish();
@@ -50,7 +50,7 @@ export function headOfDone({ sequence, at, event }: LoggedEvent, resultBytes: nu
   return head;
 }
 
-function tagOf(field: number): number {
+function encodeTag(field: number): number {
   return (field << 3) | WireType.LengthDelimited;
 }
 
@@ -66,7 +66,7 @@ export function toWireWithheld(logged: LoggedEvent): wire.Event {
   return { ...rest, event: { $case: 'done', value: { ...event.value, resultJson: '', resultWithheld: true } } };
 }
 
-function payloadOf(event: PlatformEvent): wire.Event['event'] {
+function toWirePayload(event: PlatformEvent): wire.Event['event'] {
   switch (event.kind) {
     case 'waiting':
       return { $case: 'waiting', value: event };
@@ -77,7 +77,7 @@ function payloadOf(event: PlatformEvent): wire.Event['event'] {
     case 'measuring':
       return { $case: 'measuring', value: { ...event, secondsLeft: event.secondsLeft } };
     case 'estimate':
-      return { $case: 'estimate', value: estimateOf(event) };
+      return { $case: 'estimate', value: toWireEstimate(event) };
     case 'note':
       return { $case: 'note', value: { level: LEVELS[event.level], message: event.message } };
     case 'done':
@@ -92,7 +92,7 @@ function payloadOf(event: PlatformEvent): wire.Event['event'] {
   }
 }
 
-function estimateOf({ percentiles = [], ...event }: Extract<PlatformEvent, { readonly kind: 'estimate' }>) {
+function toWireEstimate({ percentiles = [], ...event }: Extract<PlatformEvent, { readonly kind: 'estimate' }>) {
   return { ...event, percentiles: percentiles.map(({ reason = '', ...percentile }) => ({ ...percentile, reason })) };
 }
 

@@ -1,15 +1,12 @@
 import { readSync } from 'node:fs';
 import { PlatformError } from '../../base/errors.js';
 
-/** Bytes that are read piece by piece: a file, or a buffer. */
 export interface ByteSource {
   readonly name: string;
   /** Absolute path of the file; undefined for a buffer. */
   readonly path: string | undefined;
   readonly byteLength: number;
-  /**
-   * The bytes from `offset` (before the end) on: at least one, and as many as are in memory. Valid until the next call.
-   */
+  /** The bytes from `offset` (before the end) on that are in memory, at least one; valid until the next call. */
   window(offset: number): Uint8Array;
   /** The bytes from `offset` on. They stay valid. The range must be inside the source. */
   read(offset: number, byteLength: number): Uint8Array;

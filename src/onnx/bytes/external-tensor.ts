@@ -22,10 +22,7 @@ function pathOf(part: MessagePart): string {
   return keys.reverse().join('.');
 }
 
-/**
- * The place of a tensor whose values are in another file. The whole message is searched, so that no place is
- * forgotten.
- */
+/** The first tensor whose values are in another file. The whole message is searched, so that none is forgotten. */
 export function externalTensorIn(model: ModelProto): string | undefined {
   const pending: MessagePart[] = [{ value: model, key: '', around: undefined }];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {

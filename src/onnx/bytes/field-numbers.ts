@@ -1,7 +1,4 @@
-/**
- * Numbers of the fields of ONNX's messages that are read and written without the generated code.
- * Source: proto/onnx/onnx.proto; a test compares them with it.
- */
+/** Fields that are read and written without generated code; a test compares them with proto/onnx/onnx.proto. */
 export const FIELDS = {
   ModelProto: {
     irVersion: 1,
@@ -75,5 +72,4 @@ export const FIELDS = {
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, number>>>>;
 
-/** The name of an ONNX message; the names of nested messages include the message around them. */
 export type MessageName = keyof typeof FIELDS;

@@ -1,7 +1,4 @@
-/**
- * The place of a tensor's values in the file that was read. After {@link stripPayloads} a TensorProto holds this in
- * place of its values, encoded in `raw_data`.
- */
+/** Where a tensor's values are in the file. After {@link stripPayloads}, a TensorProto's `raw_data` holds this. */
 export interface Payload {
   /** Number of the TensorProto's field that holds the values; it decides how they are encoded. */
   readonly field: number;

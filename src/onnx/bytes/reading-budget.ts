@@ -17,10 +17,7 @@ export class ReadingBudget {
   #nodes = 0;
   #inlinedSize = 0;
 
-  /**
-   * @param code of the error past a limit: `model` for the limits of one model, `usage` for the limits of a whole
-   *   request
-   */
+  /** @param code of the error past a limit: `model` for the limits of one model, `usage` for those of a request */
   constructor(
     private readonly limits: ReadingLimits,
     private readonly code: 'model' | 'usage',

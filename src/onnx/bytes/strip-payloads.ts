@@ -4,26 +4,20 @@ import type { ByteSource } from './byte-source.js';
 import { FIELDS, type MessageName } from './field-numbers.js';
 import { encodePayload, PAYLOAD_ENCODED_BYTES } from './payload.js';
 import type { ReadingBudget } from './reading-budget.js';
-import { fieldNumberOf, wireTypeOf } from './wire-format.js';
+import { decodeFieldNumber, decodeWireType } from './wire-format.js';
 import { WireReader } from './wire-reader.js';
 
 /** Most levels of nested messages: the default limit of protobuf implementations, including ONNX Runtime's. */
 const MAX_DEPTH = 100;
 
-/**
- * Memory limit of the decoded structure of a model. The costs are estimates of what the generated decoder makes per
- * message (an object with a slot or a list for each field), per value, and per byte of a packed integer list.
- */
+/** Memory limit of a decoded model. Costs are estimates of what the generated decoder makes per message and value. */
 const STRUCTURE_LIMIT_BYTES = 768 * 2 ** 20;
 const MESSAGE_COST_BYTES = 64;
 const FIELD_COST_BYTES = 32;
 const VALUE_COST_BYTES = 64;
 const PACKED_INTEGER_COST_BYTES = 32;
 
-/**
- * Kinds of fields: a value and a list of integers are copied, a payload is replaced by its place in the file, a message
- * is visited.
- */
+/** Values and lists of integers are copied, a payload is replaced by its place in the file, a message is visited. */
 type Rule = 'value' | 'integers' | 'payload' | MessageName;
 
 type Rules = { readonly [Name in MessageName]: Readonly<Partial<Record<keyof (typeof FIELDS)[Name], Rule>>> };
@@ -147,11 +141,11 @@ const MODEL_VARINTS: ReadonlySet<number> = new Set([irVersion, modelVersion]);
 const MODEL_BYTES: ReadonlySet<number> = new Set([...Object.values(modelBytes), ...UNDECLARED]);
 
 function beginsModel(tag: number): boolean {
-  switch (wireTypeOf(tag)) {
+  switch (decodeWireType(tag)) {
     case WireType.Varint:
-      return MODEL_VARINTS.has(fieldNumberOf(tag));
+      return MODEL_VARINTS.has(decodeFieldNumber(tag));
     case WireType.LengthDelimited:
-      return MODEL_BYTES.has(fieldNumberOf(tag));
+      return MODEL_BYTES.has(decodeFieldNumber(tag));
     default:
       return false;
   }
@@ -198,16 +192,16 @@ class Stripper {
     while (reader.position < end) {
       const at = reader.position;
       const tag = reader.tag(end);
-      const rule = rules.get(fieldNumberOf(tag));
-      if (rule === undefined) reader.skip(wireTypeOf(tag), end);
+      const rule = rules.get(decodeFieldNumber(tag));
+      if (rule === undefined) reader.skip(decodeWireType(tag), end);
       else if (rule === 'value' || rule === 'integers') this.#value(tag, end, rule);
-      else if (wireTypeOf(tag) !== WireType.LengthDelimited) {
+      else if (decodeWireType(tag) !== WireType.LengthDelimited) {
         reader.fail(
           at,
-          `field ${fieldNumberOf(tag)} of a ${name} has wire type ${wireTypeOf(tag)}, which this project does not read`,
+          `field ${decodeFieldNumber(tag)} of a ${name} has wire type ${decodeWireType(tag)}, which this project does not read`,
         );
       } else if (rule === 'payload') {
-        if (this.#payload(fieldNumberOf(tag), end) && ++payloads > 1)
+        if (this.#payload(decodeFieldNumber(tag), end) && ++payloads > 1)
           reader.fail(at, 'a tensor has its values in several pieces');
       } else {
         this.#out.uint32(tag).fork();
@@ -221,8 +215,8 @@ class Stripper {
   #value(tag: number, end: number, rule: 'value' | 'integers'): void {
     const reader = this.#reader;
     const start = reader.position;
-    const byteLength = reader.skip(wireTypeOf(tag), end);
-    const packed = rule === 'integers' && wireTypeOf(tag) === WireType.LengthDelimited;
+    const byteLength = reader.skip(decodeWireType(tag), end);
+    const packed = rule === 'integers' && decodeWireType(tag) === WireType.LengthDelimited;
     this.#charge(VALUE_COST_BYTES + byteLength * (packed ? PACKED_INTEGER_COST_BYTES : 2));
     reader.position = start;
     this.#out.uint32(tag);
@@ -230,8 +224,7 @@ class Stripper {
   }
 
   /**
-   * Replaces the values by their place. @returns whether there are any values: writers may leave an empty list beside
-   * the field that they use
+   * Replaces values by their place. @returns whether there are any: writers may leave an empty list beside the field
    */
   #payload(field: number, end: number): boolean {
     const reader = this.#reader;
@@ -259,10 +252,8 @@ class Stripper {
 }
 
 /**
- * Copies an ONNX file without the values of its tensors, at any depth: `raw_data` says where they are (see
- * payload.ts). Time and memory depend on the graph and not on the weights. The copy is well-formed, and decoding it
- * takes a limited amount of memory. @throws PlatformError 'model' where the file is no ONNX file, damaged, or beyond
- * the limits
+ * Copies an ONNX file without tensors' values, at any depth: `raw_data` says where they are (payload.ts). Decoding the
+ * well-formed copy takes limited memory. @throws PlatformError 'model': no ONNX file, damaged, or beyond the limits
  */
 export function stripPayloads(source: ByteSource, budget: ReadingBudget): Uint8Array {
   return new Stripper(source, budget).strip();

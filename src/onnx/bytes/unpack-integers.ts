@@ -1,10 +1,9 @@
 import { BinaryReader } from '@bufbuild/protobuf/wire';
 
 /**
- * The values of a packed list of varints (int32_data, int64_data, uint64_data) as little-endian raw_data.
+ * The values of a packed list of varints as little-endian raw_data; undefined unless there are exactly `count`.
  *
- * @param bits number of bits that an element keeps of each value: 8, 16, 32 or 64
- * @returns undefined unless `packed` holds exactly `count` varints
+ * @param bits that an element keeps of each value: 8, 16, 32 or 64
  */
 export function unpackIntegers(packed: Uint8Array, count: number, bits: number): Uint8Array | undefined {
   const bytes = new Uint8Array((count * bits) / 8);

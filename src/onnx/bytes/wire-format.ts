@@ -6,12 +6,12 @@ export function bytesTag(fieldNumber: number): Uint8Array {
   return new BinaryWriter().tag(fieldNumber, WireType.LengthDelimited).finish();
 }
 
-export function fieldNumberOf(tag: number): number {
+export function decodeFieldNumber(tag: number): number {
   return tag >>> 3;
 }
 
 /** The encoding of the value that follows a tag. In a damaged file, the number may be no wire type. */
-export function wireTypeOf(tag: number): WireType {
+export function decodeWireType(tag: number): WireType {
   return tag & 7;
 }
 

@@ -5,10 +5,7 @@ import type { ByteSource } from './byte-source.js';
 const MAX_VARINT_BYTES = 10;
 const NOTHING = new Uint8Array();
 
-/**
- * A position that moves forward through protobuf's wire format. Every read is checked against the end of the message
- * that it belongs to.
- */
+/** Moves forward through protobuf's wire format. Every read is checked against the end of its message. */
 export class WireReader {
   position = 0;
   #window: Uint8Array = NOTHING;
@@ -37,7 +34,7 @@ export class WireReader {
     );
   }
 
-  /** Moves past the value of a field whose tag was just read, and returns how many bytes the value takes. */
+  /** @returns how many bytes the value takes */
   skip(wireType: WireType, end: number): number {
     const at = this.position;
     switch (wireType) {

@@ -2,18 +2,12 @@ import type { AttributeProto, FunctionProto, NodeProto } from '../../generated/o
 import { PlatformError } from '../../base/errors.js';
 import type { FunctionTable } from './function-table.js';
 import type { ReadingBudget } from '../bytes/reading-budget.js';
-import { subgraphsOf } from '../model/subgraphs.js';
+import { listSubgraphs } from '../model/subgraphs.js';
 
-/**
- * Most nodes of a model, including those of its subgraphs, after its functions are inlined. A node counts once for each
- * graph around it, because most algorithms of this project visit a subgraph once from each graph around it.
- */
+/** Most nodes after inlining. One counts once for each graph around it, because most algorithms visit it so often. */
 const MAX_NODES = 2 ** 19;
 
-/**
- * Most levels of nested subgraphs. A model file has three nested messages for each level, and a runtime reads at most
- * 100 levels of messages.
- */
+/** Most nested subgraphs: each is three nested messages in a file, and a runtime reads at most 100. */
 const MAX_DEPTH = 16;
 
 const MAX_CALL_DEPTH = 50;
@@ -23,13 +17,11 @@ const BEYOND_ALL_LIMITS = 2 ** 40;
 
 interface Extent {
   readonly nodes: number;
-  /** Each node counts once for each graph around it. */
   readonly visits: number;
   readonly depth: number;
   readonly calls: number;
 }
 
-/** The places where a function puts the subgraphs of one of its parameters. */
 interface Placement {
   readonly count: number;
   /** Sum of the depths of all places. */
@@ -108,7 +100,7 @@ class Counter {
     if (attribute.refAttrName !== '') {
       return { ...NOTHING, placements: new Map([[attribute.refAttrName, ONCE]]) };
     }
-    const subgraphs = subgraphsOf([attribute]);
+    const subgraphs = listSubgraphs([attribute]);
     if (subgraphs.length === 0) return NOTHING;
     const total = new Sum();
     for (const { node } of subgraphs) total.add(this.nodes(node, callers), ONE_DEEPER);
@@ -132,11 +124,10 @@ class Counter {
 }
 
 /**
- * Checks the number and depth of the nodes that a graph has with its functions inlined, before any function is inlined.
+ * Checks the nodes that a graph has after inlining, before any function is inlined.
  *
  * @param budget of all models of the same request
- * @throws PlatformError 'model' where functions call each other in a cycle or too deep, and where there would be more
- *   nodes, or deeper nested subgraphs, than this project supports
+ * @throws PlatformError 'model' for cycles of functions, and for more or deeper nodes than this project supports
  */
 export function requireExtent(nodes: readonly NodeProto[], functions: FunctionTable, budget: ReadingBudget): void {
   const { visits, depth } = new Counter(functions).nodes(nodes, []);

@@ -1,10 +1,10 @@
 import { PlatformError } from '../../base/errors.js';
 import type { FunctionProto, NodeProto } from '../../generated/onnx/onnx.js';
-import { domainLabel, domainOf } from '../model/opsets.js';
+import { domainLabel, normalizeDomain } from '../model/opsets.js';
 import { quoted } from '../../base/quoted.js';
 
 function functionKey(domain: string, name: string, overload: string): string {
-  return JSON.stringify([domainOf(domain), name, overload]);
+  return JSON.stringify([normalizeDomain(domain), name, overload]);
 }
 
 /** The functions that a model defines. A function takes precedence over an operator of the same name. */
@@ -30,7 +30,7 @@ export class FunctionTable {
   }
 
   error(fn: FunctionProto, problem: string): PlatformError {
-    const name = `function ${quoted(fn.name)} of domain ${domainLabel(domainOf(fn.domain))}`;
+    const name = `function ${quoted(fn.name)} of domain ${domainLabel(normalizeDomain(fn.domain))}`;
     const advice = 'Export the model with its functions inlined (onnx.inliner).';
     return new PlatformError('model', `${this.source}: ${name} ${problem}. ${advice}`);
   }

@@ -5,10 +5,9 @@ import { domainLabel, importedOpsets } from '../model/opsets.js';
 import { instantiate } from './instantiate-function.js';
 import { decodePayload } from '../bytes/payload.js';
 import type { ReadingBudget } from '../bytes/reading-budget.js';
-import { mapSubgraphs, subgraphsOf } from '../model/subgraphs.js';
+import { mapSubgraphs, listSubgraphs } from '../model/subgraphs.js';
 
-// Each call repeats the names and the attributes in the body, and files of bricks hold every copy. Sizes are in characters of
-// names and bytes of values.
+// Each call repeats the body's names and attributes, and files of bricks hold every copy. Sizes: characters and bytes.
 
 const SIZE_PER_NAME = 16;
 
@@ -45,7 +44,7 @@ function sizeOfGraph({ input, output, initializer, node }: GraphProto): number {
 
 function sizeOfNodes(nodes: readonly NodeProto[]): number {
   return nodes.reduce((size, node) => {
-    const inner = subgraphsOf(node.attribute).reduce((sum, graph) => sum + sizeOfGraph(graph), 0);
+    const inner = listSubgraphs(node.attribute).reduce((sum, graph) => sum + sizeOfGraph(graph), 0);
     return size + sizeOfNode(node) + inner;
   }, 0);
 }
@@ -60,7 +59,7 @@ function* namesIn(graph: GraphProto): Generator<string> {
   for (const node of graph.node) {
     yield* node.input;
     yield* node.output;
-    for (const subgraph of subgraphsOf(node.attribute)) yield* namesIn(subgraph);
+    for (const subgraph of listSubgraphs(node.attribute)) yield* namesIn(subgraph);
   }
 }
 
@@ -130,9 +129,9 @@ export interface InlineOptions {
 }
 
 /**
- * The nodes of the model's graph with every call of a model-local function replaced by the function's body, at any
- * depth. Source: FunctionProto in the ONNX project's onnx.proto. @param functions without recursion, and of checked
- * extent; see expanded-extent.ts @throws PlatformError 'model' naming a function that cannot be inlined
+ * Replaces calls of functions by their bodies, at any depth. Source: FunctionProto in ONNX's onnx.proto.
+ *
+ * @param functions of checked extent @throws PlatformError 'model' naming a function that cannot be inlined
  */
 export function inlineFunctions(
   functions: FunctionTable,

@@ -3,12 +3,10 @@ import { quoted } from '../../base/quoted.js';
 import { mapSubgraphs, renameSubgraphValues } from '../model/subgraphs.js';
 
 /**
- * The body of a function as one call needs it: formal names replaced by the call's, all other names made unique with
- * the prefix, references to the function's parameters replaced by the call's attributes or their defaults. An attribute
- * that refers to a parameter with neither is left out. Source: FunctionProto and AttributeProto.ref_attr_name in the
- * ONNX project's onnx.proto.
+ * A function's body for a call: formal names become the call's, others unique by the prefix, parameters the call's
+ * attributes or defaults, or nothing. Source: FunctionProto and AttributeProto.ref_attr_name in ONNX's onnx.proto.
  *
- * @returns the nodes, or the reason why the call is impossible, in words that follow the function's name
+ * @returns the nodes, or why the call is impossible, in words that follow the function's name
  */
 export function instantiate(fn: FunctionProto, call: NodeProto, prefix: string): readonly NodeProto[] | string {
   if (call.input.length > fn.input.length) {
@@ -40,12 +38,12 @@ export function instantiate(fn: FunctionProto, call: NodeProto, prefix: string):
     node: graph.node.map((node) => ({ ...node, attribute: node.attribute.flatMap(resolve) })),
   });
   // The value of a parameter has the caller's names, so it is inserted after the renaming.
-  const nodeOf = (node: NodeProto): NodeProto => ({
+  const instantiateNode = (node: NodeProto): NodeProto => ({
     ...node,
     name: node.name === '' ? '' : prefix + node.name,
     input: node.input.map(rename),
     output: node.output.map(rename),
     attribute: node.attribute.map((attribute) => renameSubgraphValues(attribute, rename)).flatMap(resolve),
   });
-  return fn.node.map(nodeOf);
+  return fn.node.map(instantiateNode);
 }

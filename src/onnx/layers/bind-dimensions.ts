@@ -19,15 +19,11 @@ export function dimensionNames({ graph }: Model): readonly string[] {
 }
 
 /**
- * Gives the model's symbolic dimensions their sizes, in the types of all values. The first dimension of an input is the
- * batch: where it is symbolic and not bound by name, it becomes `batch`, and so does the same symbol everywhere. A
- * symbol that is an expression is computed from the symbols in it. Dimensions of other values that are still unknown
- * stay as they are.
+ * Gives symbols their sizes in the types of all values. An input's first dimension becomes `batch` where it is an
+ * unbound symbol, and so does this symbol everywhere. Expressions are computed; other unknown dimensions stay.
  *
- * @param bindings sizes by symbol
- * @throws PlatformError 'model' where the model has no symbol of a binding, where inputs keep dimensions without a size
- *   (the message names all of them), or where the model has another fixed batch size; 'usage' where a size is not a
- *   whole number
+ * @throws PlatformError 'model' for a binding without its symbol, inputs without sizes (it names them all) or another
+ *   fixed batch; 'usage' for a size that is no whole number
  */
 export function bindDimensions(model: Model, bindings: ReadonlyMap<string, number>, { batch }: BindOptions): Model {
   const { graph } = model;
@@ -39,12 +35,13 @@ export function bindDimensions(model: Model, bindings: ReadonlyMap<string, numbe
     if (!isSymbol(symbol) || symbol === '' || sizes.has(symbol)) continue;
     if (dimensionExpression(symbol) === undefined) sizes.set(symbol, batch);
   }
-  const sizeOf = (symbol: string): Dimension => sizes.get(symbol) ?? dimensionExpression(symbol)?.size(sizes) ?? symbol;
+  const computeSize = (symbol: string): Dimension =>
+    sizes.get(symbol) ?? dimensionExpression(symbol)?.size(sizes) ?? symbol;
   const bind = ({ elementType, dims }: DeclaredType, isInput: boolean): DeclaredType => ({
     elementType,
     dims: dims?.map((dim, i) => {
       if (dim === '') return isInput && i === 0 ? batch : dim;
-      return isSymbol(dim) ? sizeOf(dim) : dim;
+      return isSymbol(dim) ? computeSize(dim) : dim;
     }),
   });
   const inputs = new Set(graph.inputs);

@@ -5,11 +5,7 @@ export interface BoundDimension {
   readonly size: number;
 }
 
-/**
- * The dimensions of inputs that a model leaves open, each once, with their sizes.
- *
- * @param bound the same model with all dimensions bound
- */
+/** The dimensions of inputs that a model leaves open, each once. @param bound the same model with all of them bound */
 export function boundDimensions(open: Model, bound: Model): readonly BoundDimension[] {
   const sizes = new Map<string, number>();
   for (const input of open.graph.inputs) {

@@ -14,9 +14,8 @@ function namesOf(nodes: Iterable<Node>, which: 'scales' | 'zeroPoints'): Readonl
 }
 
 /**
- * The representative of a zero point's class. Three values may select a kernel and stay: the least value (a Relu before
- * it changes nothing), zero (symmetric weights) and the middle of an unsigned type (it becomes zero when a runtime
- * makes the type signed). All other values are one class.
+ * Values that may select a kernel stay: the least (a Relu before it changes nothing), zero (symmetric weights), and the
+ * middle of an unsigned type (zero once a runtime makes the type signed). All others are one class.
  */
 function classedZeroPoint(value: bigint, bits: number, isSigned: boolean): bigint {
   const half = 1n << BigInt(bits - 1);
@@ -27,9 +26,6 @@ function classedZeroPoint(value: bigint, bits: number, isSigned: boolean): bigin
 
 const SIGNED = new Set(['int8', 'int16', 'int32', 'int4', 'int2']);
 
-/**
- * The tensor with each zero point replaced by its class's representative; unchanged where its values are not in memory.
- */
 function classedZeroPoints(tensor: Tensor): Tensor {
   const { elementType, data } = tensor;
   const { bits, kind, array } = ELEMENT_TYPES[elementType];
@@ -48,10 +44,7 @@ function classedZeroPoints(tensor: Tensor): Tensor {
   return { ...tensor, data: { kind: 'inline', bytes } };
 }
 
-/**
- * The name of the first scale for each later scale of the same value. Only scales of one element that no subgraph
- * reads.
- */
+/** The first scale for each later one of the same value, of one element and not read by subgraphs. */
 function equalScales({ nodes, initializers }: Parameters): ReadonlyMap<string, string> {
   const captured = new Set(nodes.flatMap(capturedNames));
   const firsts = new Map<string, string>();
@@ -68,8 +61,7 @@ function equalScales({ nodes, initializers }: Parameters): ReadonlyMap<string, s
 }
 
 /**
- * The model with its quantization parameters in a canonical form. It keeps the facts that select kernels and drops
- * calibrated values: scales of equal value are one constant, and zero points are representatives of their classes.
+ * Keeps facts that select kernels and drops calibrated values: equal scales are one constant, zero points are classed.
  */
 export function withCanonicalQuantization(model: Model): Model {
   const { graph } = model;

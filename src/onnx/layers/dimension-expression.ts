@@ -11,7 +11,7 @@ const TOKEN = /\s*(?:(?<name>[A-Za-z_][\w.]*)|(?<number>\d{1,9})|(?<operator>\+|
 type Sizes = ReadonlyMap<string, number>;
 type Term = (sizes: Sizes) => number;
 
-function tokensOf(text: string): readonly string[] | undefined {
+function tokenize(text: string): readonly string[] | undefined {
   const tokens: string[] = [];
   TOKEN.lastIndex = 0;
   const end = text.trimEnd().length;
@@ -30,7 +30,6 @@ const OPERATORS: ReadonlyMap<string, (a: number, b: number) => number> = new Map
   ['//', (a, b) => Math.floor(a / b)],
 ]);
 
-/** Deepest nesting of parentheses, far above what exporters write. */
 const MAX_DEPTH = 32;
 
 class Parser {
@@ -77,7 +76,7 @@ class Parser {
 
 /** Reads the name of a dimension as an expression of other dimensions; undefined where it is a plain name. */
 export function dimensionExpression(symbol: string): DimensionExpression | undefined {
-  const tokens = tokensOf(symbol);
+  const tokens = tokenize(symbol);
   if (tokens === undefined || tokens.length < 2) return undefined;
   const parser = new Parser(tokens);
   const term = parser.whole();

@@ -4,11 +4,10 @@ import { PlatformError } from '../../base/errors.js';
 import { constantTensor, isConstant } from '../read/constant-node.js';
 import { elementTypeOfCode } from '../model/element-type.js';
 import type { Graph, Model, Tensor } from '../model/model.js';
-import { nestedNodes, nodeOf } from '../model/nested-nodes.js';
+import { nestedNodes, convertNode } from '../model/nested-nodes.js';
 import { steeringConstants } from '../operators/steering.js';
-import { mapSubgraphs, subgraphsOf } from '../model/subgraphs.js';
+import { mapSubgraphs, listSubgraphs } from '../model/subgraphs.js';
 
-/** The scope of a subgraph: the new names of the hoisted values that it may use. */
 type HoistedNames = ReadonlyMap<string, string>;
 
 function loadedTensor({ dataType, dims, rawData, stringData }: TensorProto, owner: string): Tensor {
@@ -27,7 +26,7 @@ function namesIn({ nodes, inputs, initializers }: Graph): Set<string> {
   const names = new Set([...inputs, ...initializers.keys()]);
   for (const node of nestedNodes(nodes)) {
     for (const name of [...node.inputs, ...node.outputs]) names.add(name);
-    for (const { input, initializer } of subgraphsOf(node.attributes)) {
+    for (const { input, initializer } of listSubgraphs(node.attributes)) {
       for (const { name } of [...input, ...initializer]) names.add(name);
     }
   }
@@ -88,7 +87,7 @@ class Hoister {
     constants.delete('');
     // An initializer that is an input as well is only the default of the input.
     for (const { name } of graph.input) constants.delete(name);
-    const steering = steeringConstants({ nodes: graph.node.map(nodeOf), initializers: constants });
+    const steering = steeringConstants({ nodes: graph.node.map(convertNode), initializers: constants });
     for (const name of steering) constants.delete(name);
     return constants;
   }
@@ -107,13 +106,11 @@ function identity(input: string, output: string): NodeProto {
 }
 
 /**
- * Makes the weights inside of subgraphs, at any depth, initializers of the model's own graph, which the subgraphs use
- * by name. Constants that steer an operator (see steering.ts) stay where they are. @throws PlatformError 'model' where
- * a `Constant` has no value
+ * Makes weights in subgraphs initializers of the model's graph. Those that steer (steering.ts) stay. @throws 'model'
  */
 export function hoistSubgraphWeights(model: Model): Model {
   const { graph } = model;
-  if (!graph.nodes.some(({ attributes }) => subgraphsOf(attributes).length > 0)) return model;
+  if (!graph.nodes.some(({ attributes }) => listSubgraphs(attributes).length > 0)) return model;
   const hoister = new Hoister(model);
   const nodes = graph.nodes.map((node) => ({ ...node, attributes: hoister.attributes(node.attributes, new Map()) }));
   return { ...model, graph: { ...graph, nodes, initializers: new Map([...graph.initializers, ...hoister.hoisted]) } };

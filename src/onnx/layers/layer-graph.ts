@@ -1,15 +1,12 @@
 import { PlatformError } from '../../base/errors.js';
 import { constantValues } from '../model/constant-values.js';
-import { staticTypeOf } from '../model/static-type.js';
+import { findStaticType } from '../model/static-type.js';
 import type { Graph, InputValues, Model, Node, Tensor, TensorType } from '../model/model.js';
-import { domainOf } from '../model/opsets.js';
+import { normalizeDomain } from '../model/opsets.js';
 import type { KnownValue } from '../values/content-values.js';
 import type { ValueClass } from './value-classes.js';
 
-/**
- * A model as its layers in topological order, with every type known. Constants that produce weights are not layers;
- * their outputs are among `constants`.
- */
+/** Layers in topological order, with every type known. Constants that produce weights are not layers. */
 export interface LayerGraph {
   readonly source: string;
   readonly opsets: ReadonlyMap<string, number>;
@@ -20,9 +17,7 @@ export interface LayerGraph {
   /** Types of the inputs and of the layers' outputs. */
   readonly types: ReadonlyMap<string, TensorType>;
   /**
-   * Every value that does not depend on the inputs' values: initializers, values computed from them, and values
-   * computed only from shapes (the output of a Shape layer, for example, which stays a layer). Values whose content is
-   * not needed are `fill`.
+   * Values that do not depend on the inputs' values, also those from shapes alone; `fill` where content is not needed.
    */
   readonly constants: ReadonlyMap<string, Tensor>;
   /** Values that are not tensors: sequences, maps, optional values. They have no type here. */
@@ -40,8 +35,7 @@ export interface ValuesOfRun {
 }
 
 /**
- * Facts about a value that a runtime infers by running the graph once. The content is that of integers and truth values
- * up to 1024 elements and of others up to 16, and where it was asked for of all that steer operators.
+ * Content: of integers and truth values up to 1024 elements, of others up to 16, and of all that steer if asked for.
  */
 export interface InferredValue extends KnownValue {
   /** Range of an integer value with more elements. */
@@ -49,12 +43,9 @@ export interface InferredValue extends KnownValue {
   readonly maximum?: bigint;
 }
 
-/**
- * The type of a ConstantOfShape with a known shape, found without a runtime. Some published graphs have it in place of
- * weights.
- */
+/** The type of a ConstantOfShape with a known shape: some published graphs have it in place of weights. */
 function constantOfShapeType(graph: Graph, node: Node): TensorType | undefined {
-  if (node.opType !== 'ConstantOfShape' || domainOf(node.domain) !== '') return undefined;
+  if (node.opType !== 'ConstantOfShape' || normalizeDomain(node.domain) !== '') return undefined;
   const shape = graph.initializers.get(node.inputs[0] ?? '');
   if (shape?.data.kind !== 'inline' || shape.elementType !== 'int64') return undefined;
   const { bytes } = shape.data;
@@ -66,7 +57,6 @@ function constantOfShapeType(graph: Graph, node: Node): TensorType | undefined {
   return { elementType: 'float32', dims };
 }
 
-/** Whether a value's content may steer an operator, so that its type alone is not enough. */
 function maySteer(type: TensorType): boolean {
   return type.elementType === 'int64' || type.elementType === 'int32' || type.elementType === 'bool';
 }
@@ -86,7 +76,7 @@ export function unknownValues(model: Model): UnknownValues {
   for (const node of graph.nodes) {
     for (const name of node.outputs) {
       if (name === '') continue;
-      const type = staticTypeOf(graph.types.get(name)) ?? constantOfShapeType(graph, node);
+      const type = findStaticType(graph.types.get(name)) ?? constantOfShapeType(graph, node);
       if (type === undefined) types.push(name);
       // A constant of unknown type may steer as well.
       const steers = folded.has(node) && (type === undefined || maySteer(type));
@@ -96,13 +86,12 @@ export function unknownValues(model: Model): UnknownValues {
   return { types, contents };
 }
 
-/** Whether the file describes all values completely, so that no runtime is needed. */
 export function isCompletelyTyped(model: Model): boolean {
   const { types, contents } = unknownValues(model);
   return types.length === 0 && contents.length === 0;
 }
 
-function constantOf(type: TensorType, content: Uint8Array | undefined): Tensor {
+function buildConstant(type: TensorType, content: Uint8Array | undefined): Tensor {
   const { elementType, dims } = type;
   const data =
     content === undefined
@@ -116,10 +105,7 @@ export function countLayers({ graph }: Model): number {
   return graph.nodes.length - constantValues(graph).folded.size;
 }
 
-/**
- * @param inferred facts about {@link unknownValues} @throws PlatformError `model` where a value's type is still
- * unknown
- */
+/** @param inferred {@link unknownValues} @throws PlatformError `model` where a value's type is still unknown */
 export function layerGraph(model: Model, inferred: ReadonlyMap<string, InferredValue> = new Map()): LayerGraph {
   const { graph, source, opsets } = model;
   const { folded, produced, fromShapes } = constantValues(graph);
@@ -127,7 +113,7 @@ export function layerGraph(model: Model, inferred: ReadonlyMap<string, InferredV
   const opaque = new Set<string>();
   const constants = new Map(graph.initializers);
   for (const name of graph.inputs) {
-    const type = staticTypeOf(graph.types.get(name));
+    const type = findStaticType(graph.types.get(name));
     if (type === undefined)
       throw new PlatformError(
         'model',
@@ -139,7 +125,7 @@ export function layerGraph(model: Model, inferred: ReadonlyMap<string, InferredV
     for (const name of node.outputs) {
       if (name === '') continue;
       const value = inferred.get(name);
-      const type = value ?? staticTypeOf(graph.types.get(name)) ?? constantOfShapeType(graph, node);
+      const type = value ?? findStaticType(graph.types.get(name)) ?? constantOfShapeType(graph, node);
       if (type === undefined && inferred.size > 0) {
         opaque.add(name);
         continue;
@@ -151,10 +137,11 @@ export function layerGraph(model: Model, inferred: ReadonlyMap<string, InferredV
         );
       }
       const { elementType, dims } = type;
-      if (produced.has(name)) constants.set(name, constantOf(type, value?.content));
+      if (produced.has(name)) constants.set(name, buildConstant(type, value?.content));
       else {
         types.set(name, { elementType, dims });
-        if (fromShapes.has(name) && value?.content !== undefined) constants.set(name, constantOf(type, value.content));
+        if (fromShapes.has(name) && value?.content !== undefined)
+          constants.set(name, buildConstant(type, value.content));
       }
     }
   }

@@ -1,8 +1,8 @@
 import type { Node } from '../model/model.js';
 import type { LayerGraph } from './layer-graph.js';
 
-/** The suffix of the names of kernels in the runtime's blocked layout; before it is the value that they compute. */
-const BLOCKED = '_nchwc';
+/** Suffixes of the names of kernels in the runtime's blocked layout; before them is the value that they compute. */
+const BLOCKED = ['_nchwc', '_bn_nchwc'];
 
 const BLOCKED_DOMAIN = 'com.microsoft.nchwc';
 
@@ -28,20 +28,23 @@ function producers({ layers }: LayerGraph): ReadonlyMap<string, number> {
   return found;
 }
 
-function endOf({ name, outputs }: Node, of: ReadonlyMap<string, number>): number | undefined {
-  const named = [...outputs, name.endsWith(BLOCKED) ? name.slice(0, -BLOCKED.length) : '', name];
-  return named.map((one) => of.get(one)).find((index) => index !== undefined);
+/** Names that a kernel may have from the author's graph, the most certain one first; others are the runtime's. */
+export function namesOfKernel({ name, outputs }: Pick<Node, 'name' | 'outputs'>): readonly string[] {
+  const blocked = BLOCKED.filter((suffix) => name.endsWith(suffix)).map((suffix) => name.slice(0, -suffix.length));
+  return [...outputs, ...blocked, name].filter((one) => one !== '');
 }
 
 /**
- * Which layers of the author's graph the kernels of an optimized graph compute: those between the values of the kernel
- * and the values of other kernels. The runtime keeps the names of values that it does not fuse away.
+ * The layers between a kernel's values and those of others: the runtime keeps names of values that it does not fuse.
  */
 export function layersOfKernels(source: LayerGraph, kernels: readonly Node[]): KernelsOfLayers {
   const of = producers(source);
   const valueOf = new Map<string, number>();
   for (const [index, { outputs }] of source.layers.entries()) for (const output of outputs) valueOf.set(output, index);
-  const ends = kernels.map((kernel) => (isReorder(kernel) ? undefined : endOf(kernel, of)));
+  const ends = kernels.map((kernel) => {
+    const found = isReorder(kernel) ? [] : namesOfKernel(kernel).map((name) => of.get(name));
+    return found.find((index) => index !== undefined);
+  });
   const taken = new Set(ends.filter((end) => end !== undefined));
   const layers = ends.map((end): readonly number[] => {
     if (end === undefined) return [];

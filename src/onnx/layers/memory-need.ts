@@ -22,7 +22,7 @@ function weightBytes({ constants }: Typed, names: Iterable<string>): number {
 
 /** The need of the layer that needs the most. A value without a type counts as nothing. */
 export function largestLayer(graph: LayerGraph): MemoryNeed {
-  const needOf = ({ inputs, outputs }: Node): MemoryNeed => {
+  const computeNeed = ({ inputs, outputs }: Node): MemoryNeed => {
     const values = new Set([...inputs, ...outputs]);
     return {
       weightBytes: weightBytes(graph, new Set(inputs)),
@@ -31,7 +31,7 @@ export function largestLayer(graph: LayerGraph): MemoryNeed {
   };
   const total = ({ weightBytes: weights, valueBytes: values }: MemoryNeed): number => weights + values;
   return graph.layers
-    .map(needOf)
+    .map(computeNeed)
     .reduce((most, need) => (total(need) > total(most) ? need : most), { weightBytes: 0, valueBytes: 0 });
 }
 

@@ -1,5 +1,5 @@
 import type { AttributeProto, GraphProto, NodeProto, TensorProto, ValueInfoProto } from '../../generated/onnx/onnx.js';
-import { domainOf } from '../model/opsets.js';
+import { normalizeDomain } from '../model/opsets.js';
 import { mapSubgraphs, withoutSymbols } from '../model/subgraphs.js';
 
 export interface Renaming {
@@ -75,7 +75,7 @@ function anonymousNode(node: NodeProto, renaming: Renaming): NodeProto {
     ...node,
     name: '',
     docString: '',
-    domain: domainOf(node.domain),
+    domain: normalizeDomain(node.domain),
     input: node.input.map((name) => renaming.nameOf(name)),
     attribute: anonymousAttributes(node.attribute, renaming),
     output: node.output.map((name) => renaming.nameOf(name)),

@@ -4,7 +4,6 @@ import type { LayerGraph } from './layer-graph.js';
 import { layersOfKernels } from './layers-of-kernels.js';
 import { workOfLayers } from './work-of-layers.js';
 
-/** The part that a layer of the author has of a kernel. */
 export interface LayerShare {
   readonly layer: number;
   /** 0 to 1; the layers of a kernel have all of it. */
@@ -14,12 +13,10 @@ export interface LayerShare {
 }
 
 /**
- * The layers of the author that kernels compute. A kernel that computes several is shared by their operations; equally
- * where these are not known.
+ * A kernel of several layers is shared by their operations; equally where these are not known.
  *
- * @param kernels of the graph that the runtime made of the author's
- * @param names of kernels that ran, in their order
- * @returns for each name; empty for a kernel that computes no layer, such as a change of layout
+ * @param kernels of the graph that the runtime made of the author's @param names of kernels that ran, in their order
+ * @returns by name; empty for a kernel that computes no layer, such as a change of layout
  */
 export function sharesOfLayers(
   source: LayerGraph,

@@ -1,3 +1,4 @@
+import { oncePer } from '../../base/once-per.js';
 import { elementCount } from '../model/element-type.js';
 import { listedValues } from '../model/listed-values.js';
 import type { Graph, InputValues, Model, Node, Tensor } from '../model/model.js';
@@ -6,10 +7,7 @@ import { tensorBlocks } from '../write/write-model.js';
 // Softmax makes denormal numbers of what a mask such as -100 hides, and many processors calculate several times as long
 // with them. The mask is a constant of the file, so such values are known without a run.
 
-/**
- * Values that decide how fast kernels are. `mask`: some numbers are so low that their exponential is denormal.
- * `denormal`: some numbers are denormal.
- */
+/** `mask`: some numbers are so low that their exponential is denormal. `denormal`: some numbers are denormal. */
 export type ValueClass = 'mask' | 'denormal';
 
 /** The values that stand for a class, whatever the numbers in the file. */
@@ -57,7 +55,7 @@ function isSingle(tensor: Tensor | undefined): boolean {
   return tensor !== undefined && elementCount(tensor.dims) === 1;
 }
 
-function classOf(tensor: Tensor): ValueClass | undefined {
+function classifyValues(tensor: Tensor): ValueClass | undefined {
   const count = elementCount(tensor.dims);
   if (tensor.elementType !== 'float32' || 4 * count > MAX_BYTES) return undefined;
   let masked = 0;
@@ -75,14 +73,15 @@ function classOf(tensor: Tensor): ValueClass | undefined {
   return denormal >= least ? 'denormal' : undefined;
 }
 
-function classOfConstants({ initializers }: Graph): Map<string, ValueClass> {
-  const found = [...initializers].map(([name, tensor]) => [name, classOf(tensor)] as const);
+/** Reads the constants, which a model has in all sizes. */
+const classOfConstants = oncePer((initializers: Graph['initializers']): ReadonlyMap<string, ValueClass> => {
+  const found = [...initializers].map(([name, tensor]) => [name, classifyValues(tensor)] as const);
   return new Map(found.flatMap(([name, one]) => (one === undefined ? [] : [[name, one]])));
-}
+});
 
 /** Classes of a graph's constants, and of the values that follow from them, by name. */
 export function valueClasses(graph: Graph): ReadonlyMap<string, ValueClass> {
-  const classes = classOfConstants(graph);
+  const classes = new Map(classOfConstants(graph.initializers));
   if (classes.size === 0) return classes;
   for (const { opType, inputs, outputs } of graph.nodes) {
     const read = new Set(
@@ -99,20 +98,18 @@ export function valueClasses(graph: Graph): ReadonlyMap<string, ValueClass> {
   return classes;
 }
 
-/** The model with values for constants of a class, so that a graph without weights has such values as well. */
 export function withClassesOfConstants(model: Model): Model {
   const { graph } = model;
   const valuesOf = (name: string, one: ValueClass): InputValues => {
     const { low } = CLASS_VALUES[one];
     return isSingle(graph.initializers.get(name)) ? { low, high: low } : CLASS_VALUES[one];
   };
-  const values = [...classOfConstants(graph)].map(([name, one]) => [name, valuesOf(name, one)] as const);
+  const values = [...classOfConstants(graph.initializers)].map(([name, one]) => [name, valuesOf(name, one)] as const);
   return values.length === 0
     ? model
     : { ...model, graph: { ...graph, given: new Map([...values, ...(graph.given ?? [])]) } };
 }
 
-/** Whether a class decides how long some of these nodes take. */
 export function decidesTime(one: ValueClass, nodes: readonly Pick<Node, 'opType'>[]): boolean {
   return nodes.some(({ opType }) => (one === 'mask' ? opType === SOFTMAX : !MOVING.has(opType)));
 }

@@ -1,8 +1,8 @@
 import { tensorBytes, elementCount } from '../model/element-type.js';
 import type { Node } from '../model/model.js';
-import { subgraphsOf } from '../model/subgraphs.js';
+import { listSubgraphs } from '../model/subgraphs.js';
 import { multiplyAccumulates, type SizedOperator } from '../operators/multiply-accumulates.js';
-import { isCounted, type Operations, operationsOf, totalOperations } from '../operators/operations.js';
+import { isCounted, type Operations, countOperations, totalOperations } from '../operators/operations.js';
 import { steeringConstants } from '../operators/steering.js';
 import { sumOf } from '../../base/sum-of.js';
 import type { LayerGraph } from './layer-graph.js';
@@ -31,7 +31,7 @@ function isConstant({ types, constants }: Typed, name: string): boolean {
   return constants.has(name) && !types.has(name);
 }
 
-function bytesOf({ types, constants }: Typed, names: Iterable<string>): number {
+function countBytes({ types, constants }: Typed, names: Iterable<string>): number {
   return sumOf(
     [...new Set(names)].map((name) => {
       const type = types.get(name) ?? constants.get(name);
@@ -58,7 +58,7 @@ function sizedOperator({ types, constants }: Typed, { opType, inputs, outputs, a
 }
 
 function uncountedReason({ opType, attributes }: Node): string {
-  if (subgraphsOf(attributes).length > 0) return 'the work inside of it is not counted';
+  if (listSubgraphs(attributes).length > 0) return 'the work inside of it is not counted';
   return isCounted(opType) ? 'a shape or an attribute is not known' : 'operators of this type are not counted';
 }
 
@@ -67,7 +67,7 @@ export function workOfLayers(graph: LayerGraph): readonly WorkOfLayer[] {
   const steering = steeringConstants({ nodes: graph.layers, initializers: graph.constants });
   return graph.layers.map((node): WorkOfLayer => {
     const sized = sizedOperator(graph, node);
-    const counts = operationsOf(sized);
+    const counts = countOperations(sized);
     const read = node.inputs.filter((name) => name !== '');
     const constants = read.filter((name) => isConstant(graph, name));
     const weights = [...new Set(constants)].filter((name) => !steering.has(name));
@@ -79,12 +79,12 @@ export function workOfLayers(graph: LayerGraph): readonly WorkOfLayer[] {
       operations: counts && totalOperations(counts),
       ...(counts === undefined && { uncounted: uncountedReason(node) }),
       parameters: sumOf(weights.map((name) => elementCount(graph.constants.get(name)?.dims ?? []))),
-      parameterBytes: bytesOf(graph, constants),
-      activationBytes: bytesOf(
+      parameterBytes: countBytes(graph, constants),
+      activationBytes: countBytes(
         graph,
         read.filter((name) => !isConstant(graph, name)),
       ),
-      outputBytes: bytesOf(
+      outputBytes: countBytes(
         graph,
         node.outputs.filter((name) => name !== ''),
       ),
@@ -113,7 +113,7 @@ export function totalWork(graph: LayerGraph, layers: readonly WorkOfLayer[]): To
     operations: sumOf(layers.map(({ operations }) => operations ?? 0)),
     uncountedLayers: layers.filter(({ operations }) => operations === undefined).length,
     parameters: sumOf(weights.map((name) => elementCount(graph.constants.get(name)?.dims ?? []))),
-    parameterBytes: bytesOf(graph, constants),
+    parameterBytes: countBytes(graph, constants),
     activationBytes: sumOf(layers.map(({ activationBytes }) => activationBytes)),
     outputBytes: sumOf(layers.map(({ outputBytes }) => outputBytes)),
   };

@@ -1,5 +1,5 @@
 import type { Graph, Node } from './model.js';
-import { domainOf } from './opsets.js';
+import { normalizeDomain } from './opsets.js';
 import { readNames } from './subgraphs.js';
 
 /** Operators whose output differs between calls with the same input. */
@@ -12,16 +12,14 @@ const RANDOM = new Set([
   'Bernoulli',
 ]);
 
-/**
- * Runtimes do not fold these, even for constant inputs, because they belong to the quantized operator that reads them.
- */
+/** Runtimes do not fold these, because they belong to the quantized operator that reads them. */
 const QUANTIZATION = new Set(['DequantizeLinear', 'QuantizeLinear']);
 
 /** Operators that use only the shape of their input. */
 export const SHAPE_ONLY = new Set(['Shape', 'Size']);
 
 function isStandard(node: Node): boolean {
-  return domainOf(node.domain) === '';
+  return normalizeDomain(node.domain) === '';
 }
 
 function isFoldable(node: Node): boolean {

@@ -13,7 +13,7 @@ const OTHER_TYPES = {
 } as const;
 
 /** The dimension of a stated size; undefined for a size that no tensor has. */
-function dimensionOf(value: bigint): Dimension | undefined {
+function readDimension(value: bigint): Dimension | undefined {
   // Some exporters write -1 for a size that they do not know.
   if (value < 0n) return '';
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : undefined;
@@ -33,17 +33,14 @@ export function readType(proto: TypeProto | undefined): TypeReading {
   if (shape === undefined) return { type: { elementType, dims: undefined } };
   const dims: Dimension[] = [];
   for (const { value: dim } of shape.dim) {
-    const read = dim === undefined ? '' : dim.$case === 'dimParam' ? dim.value : dimensionOf(dim.value);
+    const read = dim === undefined ? '' : dim.$case === 'dimParam' ? dim.value : readDimension(dim.value);
     if (read === undefined) return { type: undefined, insteadOf: `a tensor of the impossible size ${dim?.value}` };
     dims.push(read);
   }
   return { type: { elementType, dims } };
 }
 
-/**
- * The types of the values that are known to be tensors. Where a value appears twice, its first type with a shape
- * counts.
- */
+/** Of values that are known to be tensors. Where one appears twice, its first type with a shape counts. */
 export function tensorTypes(infos: Iterable<ValueInfoProto>): Map<string, DeclaredType> {
   const types = new Map<string, DeclaredType>();
   for (const { name, type: proto } of infos) {

@@ -26,10 +26,7 @@ interface ElementTypeFacts {
   readonly calledBy?: Readonly<Partial<Record<Profiler, string>>>;
 }
 
-/**
- * ONNX element types by the name that ONNX Runtime's JavaScript API gives them.
- * Source: TensorProto.DataType in the ONNX project's onnx.proto.
- */
+/** By the names of ONNX Runtime's JavaScript API. Source: TensorProto.DataType in ONNX's onnx.proto. */
 export const ELEMENT_TYPES = {
   float32: {
     code: 1,
@@ -85,12 +82,12 @@ export function isElementType(name: string): name is ElementType {
   return Object.hasOwn(ELEMENT_TYPES, name);
 }
 
-function namesOf(profiler: Profiler): ReadonlyMap<string, string> {
+function indexProfileNames(profiler: Profiler): ReadonlyMap<string, string> {
   const types: readonly (readonly [string, ElementTypeFacts])[] = Object.entries(ELEMENT_TYPES);
   return new Map(types.flatMap(([type, { calledBy }]) => (calledBy?.[profiler] ? [[calledBy[profiler], type]] : [])));
 }
 
-const NAMES = { onnxruntime: namesOf('onnxruntime'), pytorch: namesOf('pytorch') };
+const NAMES = { onnxruntime: indexProfileNames('onnxruntime'), pytorch: indexProfileNames('pytorch') };
 
 /** The element type that a profile calls by this name; the name itself where ONNX has no other one. */
 export function elementTypeOfProfile(name: string, profiler: Profiler): string {
@@ -98,12 +95,12 @@ export function elementTypeOfProfile(name: string, profiler: Profiler): string {
 }
 
 /** Bytes that `count` elements take in raw_data; sub-byte types are packed. */
-export function byteLengthOf(elementType: ElementType, count: number): number {
+export function computeByteLength(elementType: ElementType, count: number): number {
   return Math.ceil((count * ELEMENT_TYPES[elementType].bits) / 8);
 }
 
 export function tensorBytes(tensor: { readonly elementType: ElementType; readonly dims: readonly number[] }): number {
-  return byteLengthOf(tensor.elementType, elementCount(tensor.dims));
+  return computeByteLength(tensor.elementType, elementCount(tensor.dims));
 }
 
 export function isPacked(elementType: ElementType): boolean {
@@ -111,14 +108,9 @@ export function isPacked(elementType: ElementType): boolean {
   return bits > 0 && bits < 8;
 }
 
-/**
- * The type that values of packed types are cast to. ONNX Runtime plans memory as if a packed value had one byte for
- * each element. So it may write a value of the same shape with elements of one byte into memory that is too small, and
- * beyond its end.
- */
+/** Packed types are cast to it. ONNX Runtime plans one byte per packed element, and may write beyond such memory. */
 export const UNPACKED = 'float32' satisfies ElementType;
 
-/** Number of elements of a tensor with these dimensions; 1 for a scalar. */
 export function elementCount(dims: readonly number[]): number {
   return dims.reduce((product, dim) => product * dim, 1);
 }

@@ -1,6 +1,6 @@
 import type { Tensor } from './model.js';
 
-export function integersOf(tensor: Tensor | undefined): readonly number[] | undefined {
+export function readIntegers(tensor: Tensor | undefined): readonly number[] | undefined {
   if (tensor?.data.kind !== 'inline') return undefined;
   const { bytes } = tensor.data;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,20 +1,16 @@
 import type { NodeProto } from '../../generated/onnx/onnx.js';
 import type { Node } from './model.js';
-import { domainOf } from './opsets.js';
-import { subgraphsOf } from './subgraphs.js';
+import { normalizeDomain } from './opsets.js';
+import { listSubgraphs } from './subgraphs.js';
 
-/** A node as the file format has it, as a {@link Node}. */
-export function nodeOf({ name, opType, domain, input, output, attribute }: NodeProto): Node {
-  return { name, opType, domain: domainOf(domain), inputs: input, outputs: output, attributes: attribute };
+export function convertNode({ name, opType, domain, input, output, attribute }: NodeProto): Node {
+  return { name, opType, domain: normalizeDomain(domain), inputs: input, outputs: output, attributes: attribute };
 }
 
-/**
- * Nodes and those of their subgraphs, at any depth, each before its own subgraphs. A subgraph's node names the values
- * of the surrounding graphs as if they were its own.
- */
+/** Each node before those of its subgraphs, at any depth, which name surrounding values as if they were their own. */
 export function* nestedNodes(nodes: Iterable<Node>): Generator<Node> {
   for (const node of nodes) {
     yield node;
-    for (const subgraph of subgraphsOf(node.attributes)) yield* nestedNodes(subgraph.node.map(nodeOf));
+    for (const subgraph of listSubgraphs(node.attributes)) yield* nestedNodes(subgraph.node.map(convertNode));
   }
 }

@@ -1,13 +1,11 @@
 import type { NodeProto, OperatorSetIdProto } from '../../generated/onnx/onnx.js';
 import { PlatformError } from '../../base/errors.js';
 import { quoted } from '../../base/quoted.js';
-import { subgraphsOf } from './subgraphs.js';
+import { listSubgraphs } from './subgraphs.js';
 
 /**
- * The operator set versions that this project supports, by domain ('' is ai.onnx). The newest are those that
- * onnxruntime 1.30 loads (test/onnx/opsets.test.ts asks the installed runtime). The runtime guarantees nothing for
- * opsets older than 7, and has kernels for only some of their operators. Domains that are not listed are left to the
- * runtime.
+ * By domain ('' is ai.onnx). The newest are those that onnxruntime 1.30 loads (test/onnx/opsets.test.ts asks it); below
+ * 7 it guarantees nothing, and has kernels for only some operators. Domains not listed are left to the runtime.
  */
 export const SUPPORTED_OPSETS: ReadonlyMap<string, { readonly oldest: number; readonly newest: number }> = new Map([
   ['', { oldest: 1, newest: 26 }],
@@ -19,7 +17,7 @@ export const SUPPORTED_OPSETS: ReadonlyMap<string, { readonly oldest: number; re
 export const NEWEST_IR_VERSION = 13;
 
 /** 'ai.onnx' is another name of ''. */
-export function domainOf(domain: string): string {
+export function normalizeDomain(domain: string): string {
   return domain === 'ai.onnx' ? '' : domain;
 }
 
@@ -31,7 +29,7 @@ export function domainLabel(domain: string): string {
 export function importedOpsets(imports: readonly OperatorSetIdProto[], owner: string): Map<string, number> {
   const opsets = new Map<string, number>();
   for (const { domain: alias, version } of imports) {
-    const domain = domainOf(alias);
+    const domain = normalizeDomain(alias);
     const before = opsets.get(domain) ?? Number(version);
     if (before !== Number(version)) {
       const both = `${before} and ${version}`;
@@ -44,8 +42,8 @@ export function importedOpsets(imports: readonly OperatorSetIdProto[], owner: st
 
 function domainsIn(nodes: readonly NodeProto[], found = new Set<string>()): ReadonlySet<string> {
   for (const node of nodes) {
-    found.add(domainOf(node.domain));
-    for (const subgraph of subgraphsOf(node.attribute)) domainsIn(subgraph.node, found);
+    found.add(normalizeDomain(node.domain));
+    for (const subgraph of listSubgraphs(node.attribute)) domainsIn(subgraph.node, found);
   }
   return found;
 }

@@ -16,10 +16,7 @@ export interface UnorderedNodes {
   readonly source: string;
 }
 
-/**
- * In the file's order where that is topological. @throws PlatformError 'model' where a value is made twice or never,
- * or where nodes form a cycle
- */
+/** Keeps a topological order. @throws PlatformError 'model' where a value is made twice or never, or for a cycle */
 export function orderNodes({ nodes, given, outputs, source }: UnorderedNodes): readonly Node[] {
   const fail = (problem: string): never => {
     throw new PlatformError('model', `${source}: ${problem}. Repair the graph, or export the model again.`);

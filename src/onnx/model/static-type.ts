@@ -1,6 +1,6 @@
 import type { DeclaredType, TensorType } from './model.js';
 
-export function staticTypeOf(type: DeclaredType | undefined): TensorType | undefined {
+export function findStaticType(type: DeclaredType | undefined): TensorType | undefined {
   const dims = type?.dims;
   if (type === undefined || dims === undefined || !dims.every((dim) => typeof dim === 'number')) return undefined;
   return { elementType: type.elementType, dims };

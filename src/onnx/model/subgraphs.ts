@@ -1,32 +1,24 @@
 import type { AttributeProto, GraphProto, TypeProto, ValueInfoProto } from '../../generated/onnx/onnx.js';
+import { oncePer } from '../../base/once-per.js';
 import type { Node } from './model.js';
 
-export function subgraphsOf(attributes: readonly AttributeProto[]): readonly GraphProto[] {
+export function listSubgraphs(attributes: readonly AttributeProto[]): readonly GraphProto[] {
   return attributes.flatMap(({ g, graphs }) => (g === undefined ? graphs : [g, ...graphs]));
 }
 
-/**
- * The values of the surrounding graph that a node's subgraphs use by name, in the order of their first use: inputs of
- * the node that its input list does not show.
- * Source: ONNX IR, "Graphs": a nested subgraph may refer to names in outer scopes.
- */
+/** Outer values that a node's subgraphs use, in the order of their use. Source: ONNX IR, "Graphs", outer scopes. */
 export function capturedNames(node: Pick<Node, 'attributes'>): readonly string[] {
   const found = new Set<string>();
-  for (const subgraph of subgraphsOf(node.attributes)) for (const name of freeNames(subgraph)) found.add(name);
+  for (const subgraph of listSubgraphs(node.attributes)) for (const name of freeNames(subgraph)) found.add(name);
   return [...found];
 }
 
-/** A cache. Graphs do not change, and each is looked up once for every graph around it. */
-const knownFreeNames = new WeakMap<GraphProto, ReadonlySet<string>>();
-
-function freeNames(graph: GraphProto): ReadonlySet<string> {
-  const known = knownFreeNames.get(graph);
-  if (known !== undefined) return known;
+/** Graphs do not change, and each is looked up once for every graph around it. */
+const freeNames = oncePer((graph: GraphProto): ReadonlySet<string> => {
   const found = new Set<string>();
   addFreeNames(graph, found);
-  knownFreeNames.set(graph, found);
   return found;
-}
+});
 
 /** Values that a node reads: its inputs, without absent ones, and the values that its subgraphs capture. */
 export function readNames(node: Pick<Node, 'inputs' | 'attributes'>): readonly string[] {
@@ -49,19 +41,13 @@ function addFreeNames(graph: GraphProto, found: Set<string>): void {
   for (const { name } of graph.output) use(name);
 }
 
-/** The attribute with the graphs that it holds changed; itself where it holds none. */
 export function mapSubgraphs(attribute: AttributeProto, change: (graph: GraphProto) => GraphProto): AttributeProto {
   const { g, graphs } = attribute;
   if (g === undefined && graphs.length === 0) return attribute;
   return { ...attribute, g: g === undefined ? undefined : change(g), graphs: graphs.map(change) };
 }
 
-/**
- * The attribute with every value renamed in the graphs that it holds, at any depth. Everything else loses its name:
- * graphs, nodes, dimensions and the declarations of inner values.
- *
- * @param rename gets every name but the empty one, which stands for an absent value
- */
+/** Renames values at any depth; all else loses its name. @param rename gets no empty name: that is an absent value */
 export function renameSubgraphValues(attribute: AttributeProto, rename: (name: string) => string): AttributeProto {
   const renamed = (name: string): string => (name === '' ? '' : rename(name));
   const info = ({ name, type }: ValueInfoProto): ValueInfoProto => ({

@@ -2,7 +2,6 @@ export type TopologicalOrder =
   | { readonly kind: 'order'; readonly nodes: readonly number[] }
   | { readonly kind: 'cycle'; readonly nodes: readonly number[] };
 
-/** The numbers that were added and not yet taken; the smallest is taken first. */
 class MinHeap {
   readonly #items: number[] = [];
 
@@ -46,8 +45,7 @@ class MinHeap {
 }
 
 /**
- * Orders nodes 0 to n - 1 so that each comes after the nodes that it needs, and otherwise by number: a valid order stays
- * as it is (Kahn, "Topological sorting of large networks", 1962, with the smallest ready node first).
+ * A valid order stays (Kahn, "Topological sorting of large networks", 1962, with the smallest ready node first).
  *
  * @param needs for each node the nodes whose outputs it uses; a node may be named more than once
  */

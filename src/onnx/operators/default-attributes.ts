@@ -1,11 +1,8 @@
 import { type AttributeProto, AttributeProto_AttributeType as AttributeType } from '../../generated/onnx/onnx.js';
 import type { Node } from '../model/model.js';
-import { domainOf } from '../model/opsets.js';
+import { normalizeDomain } from '../model/opsets.js';
 
-/**
- * Default values of attributes, by operator of ai.onnx; only defaults that are the same in every opset from 7 on.
- * Source: onnx.defs.get_all_schemas_with_history() of the ONNX project (1.23).
- */
+/** Only those of ai.onnx that are the same in every opset from 7. Source: ONNX 1.23, get_all_schemas_with_history(). */
 const DEFAULTS = `
 ArgMax axis=0 keepdims=1 select_last_index=0; ArgMin axis=0 keepdims=1 select_last_index=0; AveragePool
 auto_pad=NOTSET ceil_mode=0 count_include_pad=0; Cast round_mode=up saturate=1; Conv auto_pad=NOTSET group=1;
@@ -41,10 +38,7 @@ const WINDOWS: ReadonlySet<string> = new Set(
 const ONES: ReadonlySet<string> = new Set(['dilations', 'strides']);
 const ZEROS: ReadonlySet<string> = new Set(['pads', 'output_padding']);
 
-/**
- * Whether a list of a window operator has only default values. Source: Conv, ConvTranspose and the pools in the ONNX
- * project's Operators.md.
- */
+/** Source: Conv, ConvTranspose and the pools in ONNX's Operators.md. */
 function isDefaultList({ name, ints }: AttributeProto): boolean {
   if (ints.length === 0) return false;
   if (ONES.has(name)) return ints.every((value) => value === 1n);
@@ -67,7 +61,7 @@ function hasValue({ type, f, i, s }: AttributeProto, text: string): boolean {
 /** Whether an attribute could be left out of a node without changing what it computes. */
 export function isDefaultAttribute(node: Pick<Node, 'opType' | 'domain'>, attribute: AttributeProto): boolean {
   if (WINDOWS.has(node.opType) && isDefaultList(attribute)) return true;
-  if (domainOf(node.domain) !== '') return false;
+  if (normalizeDomain(node.domain) !== '') return false;
   const text = VALUES.get(node.opType)?.get(attribute.name);
   return text !== undefined && hasValue(attribute, text);
 }

@@ -2,15 +2,12 @@ import { elementCount } from '../model/element-type.js';
 
 type Dims = readonly number[];
 
-/** An operator with the shapes of its tensors. */
 export interface SizedOperator {
   /** Its type in ONNX or in the runtime's own domains. */
   readonly operator: string;
   readonly inputs: readonly (Dims | undefined)[];
   readonly outputs: readonly (Dims | undefined)[];
-  /** The value of an integer attribute. */
   readonly integer: (name: string) => number | undefined;
-  /** The value of an attribute that is a list of integers. */
   readonly integers?: ((name: string) => readonly number[] | undefined) | undefined;
 }
 
@@ -80,9 +77,8 @@ const COUNTERS: ReadonlyMap<string, Counter> = new Map([
 ]);
 
 /**
- * Multiply-accumulates of an operator: the products that are summed in convolutions, matrix products, recurrences and
- * attention. Biases, activations and all other operators count 0; operations.ts counts these too. This is the only
- * count; rough-time.ts of the plugin keeps an older approximation, because it decides which bricks there are.
+ * Products that are summed in convolutions, matrix products, recurrences and attention; all other operators count 0.
+ * The plugin's rough-time.ts keeps an older approximation, because it decides which bricks there are.
  *
  * @returns undefined where a shape that decides it is not known
  */
@@ -91,7 +87,6 @@ export function multiplyAccumulates(operator: SizedOperator): number | undefined
   return Number.isNaN(count) ? undefined : count;
 }
 
-/** Whether an operator multiplies and sums. */
 export function multiplies(operator: string): boolean {
   return COUNTERS.has(operator);
 }

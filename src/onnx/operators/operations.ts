@@ -31,22 +31,18 @@ function times(counts: Counts, factor: number): Counts {
   return Object.fromEntries(Object.entries(counts).map(([kind, count]) => [kind, count * factor]));
 }
 
-/** So many for each element of the output. */
 function each(counts: Counts): Counter {
   return ({ outputs }) => times(counts, size(outputs[0]));
 }
 
-/** So many for each element of the first input. */
 function eachRead(counts: Counts): Counter {
   return ({ inputs }) => times(counts, size(inputs[0]));
 }
 
-/** So many for each element of the output and each input beside the first. */
 function eachFurther(counts: Counts): Counter {
   return ({ inputs, outputs }) => times(counts, size(outputs[0]) * Math.max(0, inputs.length - 1));
 }
 
-/** So many for each element of a window, for each element of the output. */
 function eachInWindow(counts: Counts): Counter {
   return ({ outputs, integers }) => times(counts, size(outputs[0]) * size(integers?.('kernel_shape')));
 }
@@ -141,13 +137,12 @@ const COUNTERS: ReadonlyMap<string, Counter> = new Map(
   }),
 );
 
-/** Whether the arithmetic of an operator is counted at all. */
 export function isCounted(operator: string): boolean {
   return COUNTERS.has(operator) || multiplies(operator);
 }
 
 /** The arithmetic of an operator. @returns undefined where the operator is not counted, or a shape is not known */
-export function operationsOf(operator: SizedOperator): Operations | undefined {
+export function countOperations(operator: SizedOperator): Operations | undefined {
   const products = multiplyAccumulates(operator);
   if (products === undefined || !isCounted(operator.operator)) return undefined;
   const further = COUNTERS.get(operator.operator)?.(operator) ?? {};

@@ -1,10 +1,7 @@
 import type { ElementType } from '../model/element-type.js';
 import type { Node } from '../model/model.js';
 
-/**
- * The versions of ai.onnx at which the definition of an operator changed, from the first on, for each operator of ONNX 1.23
- * (opset 28). Source: onnx.defs.get_all_schemas_with_history() of the ONNX project.
- */
+/** Versions of ai.onnx that changed an operator, up to opset 28 (ONNX 1.23). Source: get_all_schemas_with_history(). */
 const CHANGES = `
 Abs 1 6 13; Acos 7 22; Acosh 9 22; Add 1 6 7 13 14; AffineGrid 20; And 1 7; ArgMax 1 11 12 13; ArgMin 1 11 12
 13; Asin 7 22; Asinh 9 22; Atan 7 22; Atanh 9 22; Attention 23 24 25; AveragePool 1 7 10 11 19 22;
@@ -51,15 +48,11 @@ const VERSIONS: ReadonlyMap<string, readonly number[]> = new Map(
   }),
 );
 
-export function definitionOf(opType: string, opset: number): number {
+export function findDefinition(opType: string, opset: number): number {
   return VERSIONS.get(opType)?.findLast((version) => version <= opset) ?? opset;
 }
 
-/**
- * The versions of ai.onnx that changed only the element types that an operator takes, or added only attributes that
- * have no effect where they are absent. Source: the same, schemas that differ only in type constraints;
- * SAME_BUT_FOR_ATTRIBUTES has the added attributes.
- */
+/** Versions that changed only element types, or added only attributes without effect when absent. Source: the same. */
 const MORE_TYPES = `
 12 Clip Max MaxPool Min Pow ReduceMax ReduceMin; 13 Abs Add Ceil Clip Concat Div Dropout Equal Erf Exp Expand Flatten
 Floor Gather GatherElements GatherND Gemm Greater Identity IsNaN LRN Less Log MatMul Max Mean Min Mod Mul Neg NonZero
@@ -75,10 +68,7 @@ Reshape Shape Size Squeeze TopK Transpose Unsqueeze; 25 Cast ConstantOfShape Fla
 Transpose Unsqueeze
 `;
 
-/**
- * Attributes that an operator gained at one of those versions. A node with such an attribute does not exist in the
- * version before.
- */
+/** Attributes that an operator gained at one of those versions: nodes with one do not exist in the version before. */
 const SAME_BUT_FOR_ATTRIBUTES: ReadonlyMap<string, readonly string[]> = new Map([
   ['Cast', ['round_mode', 'saturate']],
   ['Reshape', ['allowzero']],
@@ -104,32 +94,27 @@ const ADDED_LONG_TAKEN: ReadonlyMap<string, ElementType> = new Map([
 /** The versions of {@link MORE_TYPES} from which on inputs may have different element types. Source: the same. */
 const MIX_TYPES: ReadonlySet<string> = new Set(['BatchNormalization 15', 'Pow 12']);
 
-/**
- * The oldest version of ai.onnx in which an operator computes the same as in a graph of that opset, for element types
- * that all its versions take. Like {@link definitionOf} for an operator that this table does not know.
- */
-export function meaningOf(opType: string, opset: number): number {
+/** The oldest version with the same meaning, for element types that all take; as {@link findDefinition} if unknown. */
+export function findMeaning(opType: string, opset: number): number {
   return meaningFor(opType, opset, new Set());
 }
 
-/** Like {@link meaningOf}, but only versions that take these element types, also together. */
+/** Like {@link findMeaning}, but only versions that take these element types, also together. */
 function meaningFor(opType: string, opset: number, elementTypes: ReadonlySet<ElementType>): number {
-  let version = definitionOf(opType, opset);
+  let version = findDefinition(opType, opset);
   for (;;) {
     const entry = `${opType} ${version}`;
     const added = ADDED_LONG_TAKEN.get(entry);
     const isNeeded = added !== undefined && elementTypes.has(added);
     if (!ONLY_MORE_TYPES.has(entry) || isNeeded || (MIX_TYPES.has(entry) && elementTypes.size > 1)) return version;
-    version = definitionOf(opType, version - 1);
+    version = findDefinition(opType, version - 1);
   }
 }
 
 /** The oldest opset that bricks have where their operators allow it: the runtime guarantees nothing for older ones. */
 const OLDEST_OPSET = 7;
 
-/**
- * Element types that operators of {@link MORE_TYPES} take in all their versions, except for {@link ADDED_LONG_TAKEN}.
- */
+/** What operators of {@link MORE_TYPES} take in all versions, except for {@link ADDED_LONG_TAKEN}. */
 const LONG_TAKEN: ReadonlySet<ElementType> = new Set(['float32', 'float16', 'float64', 'int64']);
 
 function hasLaterAttribute({ opType, attributes }: Node): boolean {
@@ -137,23 +122,24 @@ function hasLaterAttribute({ opType, attributes }: Node): boolean {
 }
 
 /**
- * The oldest opset of ai.onnx in which these nodes compute the same as in `opset`. It is the same for graphs from
- * exporters with different opsets, as long as the nodes do not differ. undefined for no nodes.
+ * The oldest opset in which nodes compute the same: equal nodes of different exporters get equal opsets. undefined for
+ * no nodes.
  *
  * @param elementTypes of all values that the nodes read and write
  */
-export function oldestOpsetOf(
+export function findOldestOpset(
   nodes: readonly Node[],
   opset: number,
   elementTypes: Iterable<ElementType>,
 ): number | undefined {
   const types = new Set(elementTypes);
   const takesAll = [...types].every((elementType) => LONG_TAKEN.has(elementType));
-  const isUnchanged = ({ opType }: Node): boolean => definitionOf(opType, OLDEST_OPSET) === definitionOf(opType, opset);
+  const isUnchanged = ({ opType }: Node): boolean =>
+    findDefinition(opType, OLDEST_OPSET) === findDefinition(opType, opset);
   const least = opset >= OLDEST_OPSET || nodes.every(isUnchanged) ? OLDEST_OPSET : opset;
   const isAsBefore = (node: Node): boolean => takesAll && !hasLaterAttribute(node);
   return nodes.reduce<number | undefined>((oldest, node) => {
-    const version = isAsBefore(node) ? meaningFor(node.opType, opset, types) : definitionOf(node.opType, opset);
+    const version = isAsBefore(node) ? meaningFor(node.opType, opset, types) : findDefinition(node.opType, opset);
     return Math.max(oldest ?? least, version);
   }, undefined);
 }

@@ -11,10 +11,7 @@ const ONE_INPUT: QuantizationInputs = { scales: [1, 3], zeroPoints: [2, 4] };
 /** Operators of two quantized inputs: A, A_scale, A_zero_point, B, B_scale, B_zero_point, Y_scale, Y_zero_point. */
 const TWO_INPUTS: QuantizationInputs = { scales: [1, 4, 6], zeroPoints: [2, 5, 7] };
 
-/**
- * By operator, without its domain: operators of both domains have their inputs in the same places.
- * Sources: Operators.md of the ONNX project, ContribOperators.md of ONNX Runtime.
- */
+/** The same in all domains. Sources: Operators.md of ONNX, ContribOperators.md of ONNX Runtime. */
 const INPUTS: ReadonlyMap<string, QuantizationInputs> = new Map([
   ['ConvInteger', { scales: [], zeroPoints: [2, 3] }],
   ['DequantizeLinear', { scales: [1], zeroPoints: [2] }],

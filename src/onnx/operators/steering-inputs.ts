@@ -1,4 +1,4 @@
-import { domainOf } from '../model/opsets.js';
+import { normalizeDomain } from '../model/opsets.js';
 import type { Node } from '../model/model.js';
 
 export interface SteeringInputs {
@@ -72,8 +72,8 @@ const OF_RUNTIME: ReadonlyMap<string, SteeringInputs> = new Map<string, Steering
   ['Attention', { lengths: [3, 6] }],
   ['BeamSearch', { sizes: [0, 1, 2, 3, 4] }],
   ['CropAndResize', { sizes: [3], work: [1] }],
-  ['DecoderMaskedMultiHeadAttention', { lengths: [4, 7] }],
-  ['DecoderMaskedSelfAttention', { lengths: [3, 5] }],
+  ['DecoderMaskedMultiHeadAttention', { lengths: [3, 7] }],
+  ['DecoderMaskedSelfAttention', { lengths: [3, 6] }],
   ['ExpandDims', { sizes: [1] }],
   ['GreedySearch', { sizes: [0, 1, 2] }],
   ['GroupQueryAttention', { lengths: [5, 6] }],
@@ -94,7 +94,7 @@ const OF_RUNTIME: ReadonlyMap<string, SteeringInputs> = new Map<string, Steering
 const NOTHING: SteeringInputs = {};
 
 export function findSteeringInputs({ opType, domain }: Pick<Node, 'opType' | 'domain'>): SteeringInputs {
-  const operators = domainOf(domain) === '' ? OF_ONNX : domain === 'com.microsoft' ? OF_RUNTIME : undefined;
+  const operators = normalizeDomain(domain) === '' ? OF_ONNX : domain === 'com.microsoft' ? OF_RUNTIME : undefined;
   return operators?.get(opType) ?? NOTHING;
 }
 

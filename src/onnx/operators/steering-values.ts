@@ -2,10 +2,10 @@ import type { GraphProto } from '../../generated/onnx/onnx.js';
 import { SHAPE_ONLY } from '../model/constant-values.js';
 import { readType } from '../model/declared-type.js';
 import type { Node } from '../model/model.js';
-import { nodeOf } from '../model/nested-nodes.js';
-import { domainOf } from '../model/opsets.js';
-import { staticTypeOf } from '../model/static-type.js';
-import { readNames, subgraphsOf } from '../model/subgraphs.js';
+import { convertNode } from '../model/nested-nodes.js';
+import { normalizeDomain } from '../model/opsets.js';
+import { findStaticType } from '../model/static-type.js';
+import { readNames, listSubgraphs } from '../model/subgraphs.js';
 import { type SteeringInputs, findSteeringInputs } from './steering-inputs.js';
 
 export type Decides = Exclude<keyof SteeringInputs, 'way'>;
@@ -16,9 +16,8 @@ export interface SteeringValue {
   readonly decides: Decides;
 }
 
-/** Whether a node uses only the shape of its input. */
 export function readsShapeOnly({ opType, domain }: Pick<Node, 'opType' | 'domain'>): boolean {
-  return domainOf(domain) === '' && SHAPE_ONLY.has(opType);
+  return normalizeDomain(domain) === '' && SHAPE_ONLY.has(opType);
 }
 
 /** Whether a RoiAlign takes a fixed number of samples, so that the sizes of its regions do not matter. */
@@ -28,9 +27,9 @@ function hasFixedSamples({ opType, attributes }: Node): boolean {
 
 /** Whether all branches of an If declare the same sizes of their outputs, so that the condition decides only its work. */
 function hasFixedSizes({ opType, domain, attributes }: Node): boolean {
-  if (opType !== 'If' || domainOf(domain) !== '') return false;
-  const sizes = subgraphsOf(attributes).map(({ output }) =>
-    output.map(({ type }) => staticTypeOf(readType(type).type)?.dims.join('x')),
+  if (opType !== 'If' || normalizeDomain(domain) !== '') return false;
+  const sizes = listSubgraphs(attributes).map(({ output }) =>
+    output.map(({ type }) => findStaticType(readType(type).type)?.dims.join('x')),
   );
   const [first = []] = sizes;
   return sizes.every((ofBranch) => ofBranch.every((dims, at) => dims !== undefined && dims === first[at]));
@@ -49,7 +48,6 @@ function ownSteering(node: Node): readonly SteeringValue[] {
   );
 }
 
-/** A value of a body that was found to steer something. */
 type Found = Omit<SteeringValue, 'decides'>;
 
 /** Inputs and outputs of a Loop's body before the values that pass from one iteration to the next. */
@@ -71,7 +69,7 @@ class BodySearch {
     private readonly node: Node,
     private readonly body: GraphProto,
   ) {
-    const nodes = body.node.map(nodeOf);
+    const nodes = body.node.map(convertNode);
     this.#isLoop = node.opType === 'Loop';
     this.#inputs = new Map(body.input.map(({ name }, index) => [name, index]));
     this.#constants = new Set(body.initializer.map(({ name }) => name));
@@ -131,12 +129,9 @@ class BodySearch {
   }
 }
 
-/**
- * The values that decide how much work a node does and how large its outputs are, apart from the sizes of its inputs.
- * For a node with subgraphs, these are also values from which the subgraphs compute such values.
- */
+/** What decides a node's work and the sizes of its outputs, apart from its inputs' sizes; also through subgraphs. */
 export function findSteeringValues(node: Node): readonly SteeringValue[] {
-  const bodies = subgraphsOf(node.attributes);
+  const bodies = listSubgraphs(node.attributes);
   if (bodies.length === 0) return ownSteering(node);
   const decides = hasFixedSizes(node) ? 'work' : 'sizes';
   const inner = bodies.flatMap((body) => new BodySearch(node, body).around());

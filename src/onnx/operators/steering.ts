@@ -2,8 +2,8 @@ import { elementCount, ELEMENT_TYPES, type ElementType } from '../model/element-
 import type { Graph, Node, Tensor } from '../model/model.js';
 import { type ConstantValues, constantValues } from '../model/constant-values.js';
 import { nestedNodes } from '../model/nested-nodes.js';
-import { domainOf } from '../model/opsets.js';
-import { subgraphsOf } from '../model/subgraphs.js';
+import { normalizeDomain } from '../model/opsets.js';
+import { listSubgraphs } from '../model/subgraphs.js';
 import { quantizationInputs } from './quantization-inputs.js';
 import { isSteeringInput, findSteeringInputs } from './steering-inputs.js';
 
@@ -15,10 +15,7 @@ const ARITHMETIC: ReadonlySet<string> = new Set(['Add', 'Sub', 'Mul', 'Div', 'Po
 /** Largest constant in a computation with shapes: a factor for each dimension. */
 const MAX_ELEMENTS_WITH_SHAPES = 16;
 
-/**
- * Scalars that come from formulas instead of training: they reveal nothing about a model, and a runtime's fusions look
- * for them (the 0.5, 1 and sqrt 2 of a GELU, a 6 of hard-swish, an epsilon, the 1/sqrt(d) of an attention).
- */
+/** Of formulas, not of training; fusions look for them: 0.5, 1 and sqrt 2 of a GELU, 6, an epsilon, 1/sqrt(d). */
 const WELL_KNOWN: ReadonlySet<number> = (() => {
   const values: number[] = [0, Math.sqrt(2 / Math.PI), 0.044715, 1.702, 3.4028234663852886e38, 1e4, 1e9, Infinity];
   for (let n = 1; n <= 16; n++) values.push(n, 1 / n);
@@ -70,19 +67,13 @@ function steers(node: Node, index: number): boolean {
 /** Index of the output of a Loop's body that decides whether the Loop continues. */
 const CONDITION = 0;
 
-/**
- * Index of the first input of a Loop and of its body that passes from one iteration to the next. The inputs before it
- * are the count or number of iterations, and the condition.
- */
+/** First input of a Loop and of its body that iterations pass on; before it are the count and the condition. */
 const FIRST_STATE = 2;
 
-/**
- * Values that decide how often a Loop runs its body: the values in the body that the condition is computed from, and
- * their initial values. The search ends at operators with learned parameters.
- */
-function conditionsOf({ opType, domain, inputs, attributes }: Node): readonly string[] {
-  if (opType !== 'Loop' || domainOf(domain) !== '') return [];
-  return subgraphsOf(attributes).flatMap((body) => {
+/** What a Loop's condition is computed from, with initial values. Ends at operators with learned parameters. */
+function findLoopConditions({ opType, domain, inputs, attributes }: Node): readonly string[] {
+  if (opType !== 'Loop' || normalizeDomain(domain) !== '') return [];
+  return listSubgraphs(attributes).flatMap((body) => {
     const leading = new Set([body.output[CONDITION]?.name ?? '']);
     for (const node of body.node.toReversed()) {
       if (PARAMETRIC.has(node.opType) || !node.output.some((name) => leading.has(name))) continue;
@@ -108,15 +99,14 @@ function addOrigins(
 }
 
 /**
- * Values that steer an operator, and all values that they are computed from where these do not depend on the inputs.
- * For example, a size that a graph computes from a shape and a factor depends on the factor. Small constants in
- * {@link ARITHMETIC} with shapes are among them in any case: the result may be a 1, by which a runtime does not multiply.
+ * With all values that they are computed from, apart from inputs. Small constants in {@link ARITHMETIC} with shapes are
+ * always among them: the result may be a 1, by which a runtime does not multiply.
  */
 function steeringValues(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlySet<string> {
   const values = new Set<string>();
   for (const node of nestedNodes(graph.nodes)) {
     for (const [index, name] of node.inputs.entries()) if (steers(node, index)) values.add(name);
-    for (const name of conditionsOf(node)) values.add(name);
+    for (const name of findLoopConditions(node)) values.add(name);
   }
   const constant = constantValues(graph);
   const isSmall = (name: string): boolean => {
@@ -136,17 +126,15 @@ function sizingConstants(graph: Pick<Graph, 'nodes' | 'initializers'>): Readonly
   const values = new Set<string>();
   for (const node of nestedNodes(graph.nodes)) {
     for (const index of findSteeringInputs(node).sizes ?? []) values.add(node.inputs[index] ?? '');
-    for (const name of conditionsOf(node)) values.add(name);
+    for (const name of findLoopConditions(node)) values.add(name);
   }
   addOrigins(values, graph, constantValues(graph));
   return values;
 }
 
 /**
- * Names of the initializers whose values must be kept, because they decide the computation. All others are weights,
- * whose values do not influence it. These are steering: text, 64-bit integers (shapes, axes, indices) and truth values
- * up to 1024 elements, inputs that are steering by an operator's definition, the values that such inputs are computed
- * from, and well-known scalars of formulas.
+ * Names of initializers that decide the computation; all others are weights. Text, 64-bit integers and truth values up
+ * to 1024 elements, inputs that steer by definition, what these are computed from, and scalars of formulas.
  */
 export function steeringConstants(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlySet<string> {
   const steering = new Set<string>();

@@ -4,10 +4,7 @@ import { quoted } from '../../base/quoted.js';
 import { mapSubgraphs } from '../model/subgraphs.js';
 import type { TensorReader } from './tensor-reader.js';
 
-/**
- * All tensors are loaded, also those of subgraphs. @throws PlatformError 'model' where an attribute is sparse, refers
- * to a function's parameter, or is too large to load
- */
+/** Subgraphs' too. @throws PlatformError 'model' where one is sparse, a parameter's reference, or too large */
 export function loadAttributes(
   attributes: readonly AttributeProto[],
   label: string,

@@ -2,11 +2,11 @@ import { AttributeProto_AttributeType, type NodeProto } from '../../generated/on
 import { PlatformError } from '../../base/errors.js';
 import type { Tensor } from '../model/model.js';
 import { nodeLabel } from '../model/node-label.js';
-import { domainOf } from '../model/opsets.js';
+import { normalizeDomain } from '../model/opsets.js';
 import type { TensorReader } from './tensor-reader.js';
 
 export function isConstant(node: Pick<NodeProto, 'opType' | 'domain'>): boolean {
-  return node.opType === 'Constant' && domainOf(node.domain) === '';
+  return node.opType === 'Constant' && normalizeDomain(node.domain) === '';
 }
 
 function littleEndian(bytesPerElement: number, count: number, set: (view: DataView, i: number) => void): Uint8Array {
@@ -34,7 +34,6 @@ export interface ConstantReader extends Pick<TensorReader, 'read'> {
 }
 
 /**
- * The value of a Constant node, from the attribute that holds it.
  * Source: ONNX operators, Constant (opset 13): value, value_float(s), value_int(s), value_string(s), sparse_value.
  *
  * @throws PlatformError 'model' where there is no value or more than one, or it is sparse

@@ -5,10 +5,7 @@ import { PlatformError } from '../../base/errors.js';
 import type { TensorData } from '../model/model.js';
 import { quoted } from '../../base/quoted.js';
 
-/**
- * The use of the values of a model that are in other files, or nowhere: `needed`; `optional`, where made-up values will
- * do for those that are missing; `gone`, where these files do not exist any more and are not looked for.
- */
+/** For values in other files or nowhere: `optional` where made-up ones will do, `gone` where no file is looked for. */
 export type OwnValues = 'needed' | 'optional' | 'gone';
 
 interface DataFile {
@@ -22,9 +19,8 @@ function isInside(folder: string, path: string): boolean {
 }
 
 /**
- * The files beside a model that hold the values of its tensors.
- * Source: external_data in the ONNX project's onnx.proto. A file must be in the model's own folder or below it, also
- * after links are followed, because a model from somebody else must not make this project read other files.
+ * Source: external_data in ONNX's onnx.proto. Files must be in the model's folder or below it, also after links are
+ * followed, because a model from somebody else must not make this project read other files.
  */
 export class ExternalData {
   readonly #folder: string;
@@ -40,11 +36,8 @@ export class ExternalData {
   }
 
   /**
-   * The place of a tensor's `byteLength` bytes.
-   *
    * @param owner name of the tensor in messages
-   * @param isOptional whether the file may be missing
-   * @returns the name of the file where it is missing
+   * @param isOptional whether the file may be missing; then its name is returned
    * @throws PlatformError 'model' where the file is missing, too short, or outside of the model's folder
    */
   locate(
@@ -99,7 +92,6 @@ export class ExternalData {
     return this.#open.fd;
   }
 
-  /** @returns undefined where the file is missing and may be */
   #find(location: string, owner: string, isOptional: boolean): DataFile | undefined {
     const path = resolve(this.#folder, location);
     if (location === '' || location.includes('\0') || isAbsolute(location) || !isInside(this.#folder, path)) {

@@ -7,7 +7,7 @@ import { requireExtent } from '../functions/expanded-extent.js';
 import { FunctionTable } from '../functions/function-table.js';
 import { inlineFunctions } from '../functions/inline-functions.js';
 import type { DeclaredType, Model, Tensor } from '../model/model.js';
-import { nodeOf } from '../model/nested-nodes.js';
+import { convertNode } from '../model/nested-nodes.js';
 import { checkedIrVersion, importedOpsets, opsetsInUse } from '../model/opsets.js';
 import { liveNodes, orderNodes } from '../model/order-nodes.js';
 import { quoted } from '../../base/quoted.js';
@@ -19,12 +19,7 @@ import type { TensorReader } from './tensor-reader.js';
 /** From this version of the format on, initializers need not be inputs, and here they never are. */
 const MIN_IR_VERSION = 4;
 
-/**
- * Makes a model of a stripped ModelProto: functions inlined, constants as initializers, nodes in topological order, and
- * no unused parts except inputs.
- *
- * @throws PlatformError 'model' that names the problem of the graph
- */
+/** Inlines functions, drops unused parts except inputs. @throws PlatformError 'model' that names the problem */
 export function modelFromProto(proto: ModelProto, tensors: TensorReader, budget: ReadingBudget): Model {
   const source = tensors.source.name;
   if (proto.graph === undefined || proto.irVersion <= 0n) {
@@ -42,7 +37,7 @@ export function modelFromProto(proto: ModelProto, tensors: TensorReader, budget:
   const inputs = graphInputs(graph, source);
   const outputs = graphOutputs(graph, source);
   const ordered = orderNodes({
-    nodes: stored.filter((node) => !isConstant(node)).map(nodeOf),
+    nodes: stored.filter((node) => !isConstant(node)).map(convertNode),
     given: [...inputs.keys(), ...constants.map(({ name }) => name)],
     outputs,
     source,
@@ -73,10 +68,7 @@ interface Constant {
   readonly make: () => Tensor;
 }
 
-/**
- * Initializers and Constant nodes, each in the file's order. Those without a name are left out, because nothing can
- * read them.
- */
+/** Initializers and Constant nodes, in the file's order; without a name, nothing can read them. */
 function constantTensors(graph: GraphProto, nodes: readonly NodeProto[], tensors: TensorReader): readonly Constant[] {
   const [sparse] = graph.sparseInitializer;
   if (sparse !== undefined) {

@@ -17,12 +17,10 @@ export interface ReadOptions {
 }
 
 /**
- * Reads an ONNX file without its weights: they stay where they are, in the file or in the external data beside it, and
- * time and memory depend on the graph alone. The model is normalised: functions are inlined, `Constant` nodes are
+ * Weights stay in their files: time and memory depend on the graph alone. Functions are inlined, `Constant` nodes are
  * initializers, nodes are in topological order, and parts that no output depends on are left out.
  *
- * @throws PlatformError 'model' where the file cannot be read, is no ONNX file, is damaged or incomplete, or holds what
- *   this project does not support; the message names the file, the node or tensor, and what to do
+ * @throws PlatformError 'model' for an unreadable, damaged or unsupported file; names the place, and what to do
  */
 export async function readModel(path: string, { ownValues }: ReadOptions = {}): Promise<Model> {
   // Not blocking, because opening a pipe without a writer would otherwise wait before the check for a regular file.
@@ -56,12 +54,9 @@ function cannotBeRead(path: string, error: unknown): unknown {
 }
 
 /**
- * Reads an ONNX file that is in memory, as {@link readModel} does; its tensors share that memory. It is untrusted and
- * has no folder, so it must not have external data, not even unused.
+ * As {@link readModel}, from memory that tensors share. It is untrusted and must not have external data, even unused.
  *
- * @param source its name in messages
- * @param budget of all models of the same request
- * @throws PlatformError as {@link readModel}
+ * @param source its name in messages @param budget of all models of the same request
  */
 export function parseModel(bytes: Uint8Array, source: string, budget = budgetOfOne()): Model {
   const buffer = bufferSource(source, bytes);

@@ -15,7 +15,7 @@ function caseOf({ type }: ValueInfoProto): ValueCase | undefined {
   return type?.value?.$case;
 }
 
-/** Whether an operator summarizes the output. No operator takes a sequence of maps. */
+/** No operator takes a sequence of maps. */
 function hasSummary(output: ValueInfoProto): boolean {
   const value = output.type?.value;
   const isOfMaps = value?.$case === 'sequenceType' && value.value.elemType?.value?.$case === 'mapType';
@@ -23,12 +23,8 @@ function hasSummary(output: ValueInfoProto): boolean {
 }
 
 /**
- * A graph that returns a tensor. The JavaScript bindings of runtimes return nothing else, and a run has to return
- * something. So a graph that returns only sequences or optional values returns the lengths of the sequences instead,
- * and whether the optional values are present.
- *
- * @param source name of the model in messages
- * @throws PlatformError 'model' where nothing that the graph returns can be a tensor
+ * Bindings return only tensors, and a run has to return something: a graph without any returns the lengths of its
+ * sequences, and whether optional values are present. @throws PlatformError 'model' where that is impossible too
  */
 export function withTensorOutput(graph: GraphProto, source: string): GraphProto {
   const isTensor = (output: ValueInfoProto): boolean => (caseOf(output) ?? 'tensorType') === 'tensorType';

@@ -1,17 +1,14 @@
 import { TensorProto, TensorProto_DataLocation } from '../../generated/onnx/onnx.js';
 import { PlatformError } from '../../base/errors.js';
 import type { ByteSource } from '../bytes/byte-source.js';
-import { byteLengthOf, ELEMENT_TYPES, type ElementType, elementTypeOfCode } from '../model/element-type.js';
+import { computeByteLength, ELEMENT_TYPES, type ElementType, elementTypeOfCode } from '../model/element-type.js';
 import type { ExternalData } from './external-data.js';
 import type { Tensor, TensorData } from '../model/model.js';
 import { FIELDS } from '../bytes/field-numbers.js';
 import { decodePayload, type Payload } from '../bytes/payload.js';
 import { unpackIntegers } from '../bytes/unpack-integers.js';
 
-/**
- * Values up to this size are loaded, so that constants that steer an operator are in memory: a Clip's bound, a Resize's
- * scales; lists of integers (a Reshape's shape, a Gather's indices) may be longer.
- */
+/** Loaded, since they may steer: a Clip's bound, a Resize's scales. Lists of integers may be longer. */
 const LOADED_BYTES = 4096;
 const LOADED_INTEGER_BYTES = 65536;
 
@@ -93,7 +90,7 @@ export class TensorReader {
       }
       return { kind: 'strings', values: proto.stringData };
     }
-    const byteLength = byteLengthOf(elementType, count);
+    const byteLength = computeByteLength(elementType, count);
     if (isExternal) {
       if (payload !== undefined) throw this.#error(owner, 'it has values both in the model and in an external file');
       return this.#externalData(proto, byteLength, limit, owner);
@@ -128,7 +125,7 @@ export class TensorReader {
   }
 
   #unpack(payload: Payload, elementType: ElementType, count: number, owner: string): TensorData {
-    const byteLength = byteLengthOf(elementType, count);
+    const byteLength = computeByteLength(elementType, count);
     const { bits } = ELEMENT_TYPES[elementType];
     // Values of less than a byte come packed into bytes.
     const values = bits < 8 ? byteLength : count;

@@ -4,7 +4,7 @@ import { ELEMENT_TYPES } from '../model/element-type.js';
 import { fillRange, typedGraph } from './fill-range.js';
 import type { InputValues, Model } from '../model/model.js';
 import { listed } from '../model/node-label.js';
-import { staticTypeOf } from '../model/static-type.js';
+import { findStaticType } from '../model/static-type.js';
 
 const MAX_SHOWN = 8;
 
@@ -22,7 +22,7 @@ export interface AssumedInput {
 export function assumedInputs({ graph }: Model): readonly AssumedInput[] {
   const typed = typedGraph(graph);
   return graph.inputs.flatMap((name) => {
-    const type = staticTypeOf(graph.types.get(name));
+    const type = findStaticType(graph.types.get(name));
     if (type === undefined || graph.given?.has(name) === true) return [];
     const values = fillRange(typed, name, type);
     const { kind } = ELEMENT_TYPES[type.elementType];

@@ -21,10 +21,7 @@ function finite(value: number): number {
   return Math.min(LARGEST, Math.max(-LARGEST, value));
 }
 
-/**
- * The content of a value as the values of an input; undefined where its content is not known, or an input of its type
- * cannot have given values.
- */
+/** undefined where the content is not known, or an input of its type cannot have given values. */
 export function contentValues({ elementType, content }: KnownValue): InputValues | undefined {
   const { array, kind, bits } = ELEMENT_TYPES[elementType];
   if (kind === 'string' || bits < 8 || elementType.startsWith('float8') || elementType === 'bfloat16') return undefined;

@@ -1,8 +1,8 @@
-import { staticTypeOf } from '../model/static-type.js';
+import { findStaticType } from '../model/static-type.js';
 import { elementCount, ELEMENT_TYPES } from '../model/element-type.js';
 import { fittingValues } from './fitting/fitting-values.js';
 import type { OperatorUse } from './fitting/operator-use.js';
-import { integersOf } from '../model/integers-of.js';
+import { readIntegers } from '../model/integers-of.js';
 import { listedValues } from '../model/listed-values.js';
 import type { Graph, InputValues, Node, TensorType } from '../model/model.js';
 import { nestedNodes } from '../model/nested-nodes.js';
@@ -142,16 +142,13 @@ export function typedGraph(graph: Graph): TypedGraph {
     }
   }
   const typeOf = (name: string): TensorType | undefined => {
-    return staticTypeOf(graph.initializers.get(name) ?? graph.types.get(name));
+    return findStaticType(graph.initializers.get(name) ?? graph.types.get(name));
   };
-  const constantOf = (name: string): readonly number[] | undefined => integersOf(graph.initializers.get(name));
+  const constantOf = (name: string): readonly number[] | undefined => readIntegers(graph.initializers.get(name));
   return { uses, scales: quantizationScales(graph), typeOf, constantOf };
 }
 
-/**
- * Values that fit an operator's other inputs and its outputs (see fitting/). The value is followed to the operator, as
- * for indices.
- */
+/** Fits other inputs and outputs (fitting/); the value is followed to the operator, as for indices. */
 function fitting({ node, index }: Use, type: TensorType, graph: TypedGraph, steps: number): InputValues | undefined {
   if (PASSING_ON.has(node.opType) && index === 0 && steps > 0) {
     const [passed] = node.outputs;
@@ -175,10 +172,7 @@ function fitting({ node, index }: Use, type: TensorType, graph: TypedGraph, step
   return listedValues(found.values);
 }
 
-/**
- * Quantized values use all of their range. Other integers and truth values are usually masks, and become 1: a mask of
- * ones hides nothing. Hidden values become so small that processors take several times as long for them.
- */
+/** Quantized values use all of their range. Others are usually masks, and 1: what a mask hides becomes denormal. */
 function integerRange(elementType: TensorType['elementType']): Range {
   if (elementType === 'int8') return { low: -127, high: 127 };
   return elementType === 'uint8' ? { low: 0, high: 255 } : { low: 1, high: 1 };
@@ -190,11 +184,7 @@ function zeroPointRange({ elementType, dims }: TensorType): Range {
   return { low: value, high: value };
 }
 
-/**
- * Values for an input or weight, chosen by how the graph reads it: indices stay valid, variances and denominators stay
- * positive, values fit to related values (see fitting/), and weights keep activations in their order of magnitude.
- * Depends only on the graph's structure.
- */
+/** By how the graph reads it: valid indices, positive variances, related values, activations that keep their order. */
 export function fillRange(graph: TypedGraph, name: string, type: TensorType): InputValues {
   const uses = graph.uses.get(name) ?? [];
   const scale = graph.scales.get(name);

@@ -7,10 +7,7 @@ import type { Fill } from '../model/model.js';
 /** Elements per block, so that a tensor of any size streams through a small buffer. */
 const BLOCK_ELEMENTS = 1 << 16;
 
-/**
- * The smallest magnitude of a made-up float, relative to the larger bound. A product of a few dozen such values is
- * still far from the denormal range (below 2^-126 for float32), where processors slow down by an order of magnitude.
- */
+/** Relative to the larger bound: products of a few dozen such values are far from the slow denormal range. */
 const NEAREST_TO_ZERO = 2 ** -8;
 
 /** The largest finite float16; IEEE 754-2019, binary16. */
@@ -28,7 +25,6 @@ function bfloat16Bits(value: number): number {
   return (floatBits[0] ?? 0) >>> 16;
 }
 
-/** Whole numbers drawn from [low, high], both ends included. */
 function integers({ low, high, seed }: Fill): () => number {
   const next = xoshiro128pp(seed);
   const first = Math.ceil(low);
@@ -47,7 +43,6 @@ function floats({ low, high, seed }: Fill): () => number {
   };
 }
 
-/** The elements of a list, again and again. */
 function repeated(list: readonly number[]): () => number {
   let at = 0;
   return () => list[at++ % list.length] ?? 0;
@@ -93,9 +88,8 @@ function elementsFor(elementType: ElementType, fill: Fill): () => number {
 }
 
 /**
- * The raw_data of a tensor with made-up values, in blocks. The same type, count and fill always give the same bytes. A
- * tensor longer than a block repeats its first block: no latency depends on this, and gigabytes of weights are made at
- * the speed of copying.
+ * The same type, count and fill always give the same bytes. A longer tensor repeats its first block: no latency depends
+ * on this, and gigabytes of weights are made at the speed of copying.
  */
 export function* fillBlocks(elementType: ElementType, count: number, fill: Fill): Generator<Uint8Array> {
   const { array, bits } = ELEMENT_TYPES[elementType];

@@ -5,16 +5,15 @@ import { type InputValues, MAX_LISTED_VALUES, type Model, type TensorType } from
 import { listedValues } from '../model/listed-values.js';
 import { listed } from '../model/node-label.js';
 import { type NpyArray, readNpy } from './npy-file.js';
-import { staticTypeOf } from '../model/static-type.js';
+import { findStaticType } from '../model/static-type.js';
 
-/** Values for an input as a user writes them. */
 export type GivenText =
   { readonly kind: 'values'; readonly values: InputValues } | { readonly kind: 'file'; readonly path: string };
 
 const RANGE = /^(?<low>-?[\d.]+(?:e[+-]?\d+)?)\.\.(?<high>-?[\d.]+(?:e[+-]?\d+)?)$/i;
 const FILE = /\.npy$/i;
 
-function numberOf(text: string): number | undefined {
+function parseNumber(text: string): number | undefined {
   if (text === 'true') return 1;
   if (text === 'false') return 0;
   const value = Number(text);
@@ -22,7 +21,7 @@ function numberOf(text: string): number | undefined {
 }
 
 /** Reads a range such as `0..127`, a number, or numbers with commas; undefined where the text is none of them. */
-export function inputValuesOf(text: string): InputValues | undefined {
+export function parseInputValues(text: string): InputValues | undefined {
   const range = RANGE.exec(text)?.groups;
   if (range !== undefined) {
     const low = Number(range['low']);
@@ -32,14 +31,14 @@ export function inputValuesOf(text: string): InputValues | undefined {
   const list = text
     .replace(/^\[(.*)\]$/s, '$1')
     .split(',')
-    .map((part) => numberOf(part.trim()));
+    .map((part) => parseNumber(part.trim()));
   if (list.length > MAX_LISTED_VALUES) return undefined;
   return list.every((value) => value !== undefined) ? listedValues(list) : undefined;
 }
 
-export function givenTextOf(text: string): GivenText | undefined {
+export function parseGivenText(text: string): GivenText | undefined {
   if (FILE.test(text)) return { kind: 'file', path: text };
-  const values = inputValuesOf(text);
+  const values = parseInputValues(text);
   return values && { kind: 'values', values };
 }
 
@@ -53,7 +52,7 @@ function boundsOf(elementType: ElementType): readonly [number, number] | undefin
   return elementType.startsWith('u') ? [0, most - 1] : [-most / 2, most / 2 - 1];
 }
 
-function problemOf({ low, high, list }: InputValues, { elementType, dims }: TensorType): string | undefined {
+function findProblem({ low, high, list }: InputValues, { elementType, dims }: TensorType): string | undefined {
   const bounds = boundsOf(elementType);
   if (bounds === undefined) return `it has elements of ${elementType}, whose values cannot be given`;
   const isWhole = ELEMENT_TYPES[elementType].kind === 'float' || [low, high, ...(list ?? [])].every(Number.isInteger);
@@ -71,22 +70,17 @@ function problemOfArray({ elementType, dims }: NpyArray, type: TensorType): stri
 }
 
 async function valuesFor(given: GivenText, type: TensorType): Promise<InputValues | string> {
-  if (given.kind === 'values') return problemOf(given.values, type) ?? given.values;
+  if (given.kind === 'values') return findProblem(given.values, type) ?? given.values;
   const array = await readNpy(given.path);
   const values = listedValues(array.values);
-  return problemOfArray(array, type) ?? problemOf(values, type) ?? values;
+  return problemOfArray(array, type) ?? findProblem(values, type) ?? values;
 }
 
-/**
- * The model with values for its inputs, instead of made-up ones. Names that it does not have are ignored.
- *
- * @param model its dimensions are bound
- * @throws PlatformError `usage` where a value does not fit its input, or a file cannot be read
- */
+/** Ignores unknown names. @param model bound @throws PlatformError `usage`: a value does not fit, or no file */
 export async function withGivenValues(model: Model, texts: ReadonlyMap<string, GivenText>): Promise<Model> {
   const given = new Map<string, InputValues>();
   for (const [name, text] of texts) {
-    const type = staticTypeOf(model.graph.types.get(name));
+    const type = findStaticType(model.graph.types.get(name));
     if (!model.graph.inputs.includes(name) || type === undefined) continue;
     given.set(name, fitting(model, name, await valuesFor(text, type)));
   }
@@ -97,8 +91,8 @@ export async function withGivenValues(model: Model, texts: ReadonlyMap<string, G
 export function withInputValues(model: Model, values: ReadonlyMap<string, InputValues>): Model {
   const given = new Map(model.graph.given);
   for (const [name, value] of values) {
-    const type = staticTypeOf(model.graph.types.get(name));
-    given.set(name, fitting(model, name, (type && problemOf(value, type)) ?? value));
+    const type = findStaticType(model.graph.types.get(name));
+    given.set(name, fitting(model, name, (type && findProblem(value, type)) ?? value));
   }
   return given.size === 0 ? model : { ...model, graph: { ...model.graph, given } };
 }

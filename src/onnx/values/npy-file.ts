@@ -31,10 +31,7 @@ const TYPES: ReadonlyMap<string, readonly [ElementType, number, ReadElement]> = 
 
 const HEADER = /'descr': '(?<type>[^']+)', 'fortran_order': False, 'shape': \((?<shape>[\d, ]*)\)/;
 
-/**
- * Parses an array as numpy.save writes it; undefined where the bytes are not such an array, or are in another order.
- * Format: numpy.lib.format.
- */
+/** As numpy.save writes it; undefined for other bytes, or another order. Format: numpy.lib.format. */
 function parseNpy(bytes: Buffer): NpyArray | undefined {
   if (bytes.length < 12 || bytes.toString('latin1', 0, 6) !== '\x93NUMPY') return undefined;
   const isFirstVersion = bytes[6] === 1;
@@ -54,11 +51,7 @@ function parseNpy(bytes: Buffer): NpyArray | undefined {
   return { elementType, dims, values: Array.from({ length: count }, (_, at) => read(view, at * width)) };
 }
 
-/**
- * Reads an array of numbers as numpy.save writes it. Nothing in the file is executed.
- *
- * @throws PlatformError `usage` where the file cannot be read, is not such an array, or has more than 65,536 numbers
- */
+/** Nothing in the file is executed. @throws PlatformError `usage`: unreadable, no such array, or too many numbers */
 export async function readNpy(path: string): Promise<NpyArray> {
   const fail = (problem: string): never => {
     const advice = `Give an array of at most ${MAX_LISTED_VALUES} numbers as numpy.save writes it.`;

@@ -6,11 +6,7 @@ import { quantizationInputs } from '../operators/quantization-inputs.js';
 // So scales are not random: different constants get different values, one constant has one value, and the scale of a
 // bias is the product of the scales that its operator multiplies.
 
-/**
- * Number of different scales within a binade (from one power of two to the next). They are so far apart that each is
- * exact as a float16. None is above 6/255, so a value that is clipped at 6 covers its whole quantized range, as after
- * calibration.
- */
+/** So far apart that each is exact as a float16. None is above 6/255, so a value clipped at 6 covers its range. */
 const SCALES_PER_BINADE = 512;
 const MAX_BINADE = 2 ** -7;
 const BINADES = 4;
@@ -29,8 +25,7 @@ const KEEPING_SCALE = new Set(['Flatten', 'Identity', 'MaxPool', 'Reshape', 'Squ
 /** Most operators through which a value is followed back to its DequantizeLinear. */
 const MAX_STEPS = 8;
 
-/** The scale of a dequantized value; undefined for any other value. */
-function scaleOf(value: string | undefined, producers: ReadonlyMap<string, Node>): string | undefined {
+function findScale(value: string | undefined, producers: ReadonlyMap<string, Node>): string | undefined {
   let node = producers.get(value ?? '');
   for (let step = 0; step < MAX_STEPS && node !== undefined; step++) {
     if (node.opType === 'DequantizeLinear') return node.inputs[1];
@@ -45,7 +40,7 @@ function biasScales(nodes: readonly Node[]): ReadonlyMap<string, readonly [strin
   const factors = new Map<string, readonly [string, string]>();
   for (const { opType, inputs } of nodes) {
     if (!BIASED.has(opType) || inputs.length < 3) continue;
-    const [input, weight, bias] = [0, 1, 2].map((index) => scaleOf(inputs[index], producers));
+    const [input, weight, bias] = [0, 1, 2].map((index) => findScale(inputs[index], producers));
     if (input === undefined || weight === undefined || bias === undefined) continue;
     if (bias !== input && bias !== weight) factors.set(bias, [input, weight]);
   }
@@ -53,10 +48,8 @@ function biasScales(nodes: readonly Node[]): ReadonlyMap<string, readonly [strin
 }
 
 /**
- * Values for the scales among a graph's inputs, by name; where a scale has several elements, each gets that value. They
- * keep the relations by which ONNX Runtime decides on fusions: two scales are equal where they are one constant, and
- * the scale of a bias is the product of its operator's scales.
- * Source: onnxruntime/core/optimizer/qdq_transformer (IsQDQPairSupported, IsClipMadeRedundantByQ; selectors of Conv and Gemm).
+ * For a graph's inputs, by name. They keep the relations by which ONNX Runtime decides on fusions.
+ * Source: onnxruntime/core/optimizer/qdq_transformer (IsQDQPairSupported, IsClipMadeRedundantByQ; selectors).
  */
 export function quantizationScales({ nodes, inputs }: Pick<Graph, 'nodes' | 'inputs'>): ReadonlyMap<string, number> {
   const all = [...nestedNodes(nodes)];

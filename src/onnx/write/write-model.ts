@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { messageOf, PlatformError } from '../../base/errors.js';
+import { oncePer } from '../../base/once-per.js';
 import {
   NodeProto,
   OperatorSetIdProto,
@@ -47,11 +48,7 @@ function openWeights(path: string): number {
   }
 }
 
-/**
- * The values of a tensor that is in a file, in blocks, each of which is only valid until the next one is asked for.
- *
- * @throws PlatformError 'model' when the file is gone or ends early
- */
+/** Each block is valid until the next one is asked for. @throws PlatformError 'model' when the file is gone or short */
 export function* fileBlocks({
   path,
   offset,
@@ -100,7 +97,6 @@ function encodeTensor(name: string, tensor: Tensor): EncodedTensor {
   return { tensor, head: Buffer.concat([fields, bytesTag(TENSOR.rawData), varint(dataBytes)]), dataBytes };
 }
 
-/** The declared type as a TypeProto; undefined dimensions leave the shape out. */
 export function toTypeProto(type: DeclaredType): TypeProto {
   return {
     denotation: '',
@@ -152,12 +148,16 @@ function describedValues(given: InputValues | undefined): string {
   return `SHA-256 ${createHash('sha256').update(Float64Array.from(list)).digest('hex')}`;
 }
 
+/** A graph has the same nodes in all sizes, with and without its name. */
+const encodeNodes = oncePer((nodes: readonly Node[]): Uint8Array => {
+  const writer = new BinaryWriter();
+  for (const node of nodes) NodeProto.encode(toNodeProto(node), writer.tag(GRAPH.node, BYTES).fork()).join();
+  return writer.finish();
+});
+
 /**
- * Encodes a model as an ONNX file, weights last, so that neither the whole file nor a whole weight is ever in memory.
- * It writes only the content of `Model`: no producer and no metadata. Only inputs with values from a user have
- * documentation strings, so that graphs with different values have different signatures.
- *
- * @throws PlatformError 'model' when a tensor's file is gone or ends early
+ * Weights come last, so that neither the whole file nor a whole weight is ever in memory. Only inputs with a user's
+ * values have documentation strings, so that their signatures differ. @throws PlatformError 'model' as fileBlocks
  */
 export function encodeModel(model: Model): EncodedModel {
   const { graph } = model;
@@ -169,8 +169,7 @@ export function encodeModel(model: Model): EncodedModel {
   }
   const headerBytes = header.finish();
 
-  const body = new BinaryWriter();
-  for (const node of graph.nodes) NodeProto.encode(toNodeProto(node), body.tag(GRAPH.node, BYTES).fork()).join();
+  const body = new BinaryWriter().raw(encodeNodes(graph.nodes));
   body.tag(GRAPH.name, BYTES).string(graph.name);
   const writeValue = (fieldNumber: number, name: string): void => {
     const type = graph.types.get(name);

@@ -5,7 +5,7 @@ import type { InferenceSession } from 'onnxruntime-web';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import type { RunOptions } from '../../measurement/system.js';
 import type { ModelSource, OpenModel, OptimizeOptions, Predictor } from '../predictor.js';
-import { optimizingOptionsOf, prepareRun, sessionOptionsOf } from '../session-run.js';
+import { buildOptimizingOptions, prepareRun, buildSessionOptions } from '../session-run.js';
 import { onnxRuntimeWebFramework } from './framework.js';
 import { explained } from './explained.js';
 import { type Library, libraryThatWrites, libraryWithThreads } from './library.js';
@@ -38,7 +38,7 @@ async function open(model: ModelSource, runOptions: RunOptions): Promise<OpenMod
     throw new PlatformError('unsupported', `${name} runs kernels one after another; leave out execution mode parallel`);
   }
   const library = await libraryWithThreads(runOptions.threads);
-  const session = await createSession(library, model, sessionOptionsOf(runOptions));
+  const session = await createSession(library, model, buildSessionOptions(runOptions));
   return {
     prepare(feeds) {
       const run = prepareRun(library.Tensor, session, feeds);
@@ -71,7 +71,7 @@ async function optimize(
   const written = new WrittenFiles(folder);
   const name = 'optimized.onnx';
   const saving = whileWritingTo(written, async () => {
-    const session = await createSession(library, model, optimizingOptionsOf(runOptions, name, options));
+    const session = await createSession(library, model, buildOptimizingOptions(runOptions, name, options));
     await session.release();
   });
   // The runtime continues after a failed write, or fails without the reason.

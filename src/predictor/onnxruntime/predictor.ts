@@ -13,7 +13,13 @@ import {
   PROTOBUF_LIMIT_BYTES,
 } from '../predictor.js';
 import type { TensorType } from '../../onnx/model/model.js';
-import { OPTIMIZED_WEIGHTS, optimizingOptionsOf, prepareRun, sessionOptionsOf, staticTypesIn } from '../session-run.js';
+import {
+  OPTIMIZED_WEIGHTS,
+  buildOptimizingOptions,
+  prepareRun,
+  buildSessionOptions,
+  staticTypesIn,
+} from '../session-run.js';
 import { CHOSEN_PACKAGE, onnxRuntimeFramework } from './framework.js';
 import { InferenceSession, Tensor } from './library.js';
 
@@ -28,7 +34,7 @@ function createSession(model: ModelSource, options: Session.SessionOptions): Pro
 }
 
 async function open(model: ModelSource, runOptions: RunOptions): Promise<OpenModel> {
-  const session = await createSession(model, sessionOptionsOf(runOptions));
+  const session = await createSession(model, buildSessionOptions(runOptions));
   return {
     prepare: (feeds) => prepareRun(Tensor, session, feeds),
     close: () => session.release(),
@@ -37,7 +43,7 @@ async function open(model: ModelSource, runOptions: RunOptions): Promise<OpenMod
 
 async function openProfiled(model: ModelSource, runOptions: RunOptions, folder: string): Promise<ProfiledModel> {
   const profileFilePrefix = join(folder, 'profile');
-  const options = { ...sessionOptionsOf(runOptions), enableProfiling: true, profileFilePrefix };
+  const options = { ...buildSessionOptions(runOptions), enableProfiling: true, profileFilePrefix };
   const session = await createSession(model, options);
   let ended = false;
   const end = (): void => {
@@ -71,14 +77,14 @@ async function optimize(
 ): Promise<string> {
   const path = join(folder, 'optimized.onnx');
   if (existsSync(NOWHERE)) await symlink(NOWHERE, join(folder, OPTIMIZED_WEIGHTS));
-  const session = await createSession(model, optimizingOptionsOf(runOptions, path, options));
+  const session = await createSession(model, buildOptimizingOptions(runOptions, path, options));
   await session.release();
   return path;
 }
 
 async function inferStaticTypes(model: Uint8Array): Promise<ReadonlyMap<string, TensorType>> {
   // Without any fusion or folding, every value exists.
-  const session = await createSession({ kind: 'bytes', bytes: model }, sessionOptionsOf(AS_IT_IS));
+  const session = await createSession({ kind: 'bytes', bytes: model }, buildSessionOptions(AS_IT_IS));
   try {
     return staticTypesIn(session.outputMetadata);
   } finally {

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { messageOf, PlatformError } from '../../base/errors.js';
-import { kernelFactsOf } from '../../measurement/kernel-facts.js';
+import { readKernelFacts } from '../../measurement/kernel-facts.js';
 import { elementTypeOfProfile } from '../../onnx/model/element-type.js';
 import type { ProfiledKernel, ProfiledRun } from '../profile.js';
 
@@ -48,16 +48,16 @@ interface Timed {
   readonly kernel: ProfiledKernel;
 }
 
-function dimsOf(tensors: z.infer<typeof tensorsSchema>): number[][] {
+function listDims(tensors: z.infer<typeof tensorsSchema>): number[][] {
   return tensors.flatMap((tensor) => Object.values(tensor));
 }
 
-function typesOf(tensors: z.infer<typeof tensorsSchema>): string[] {
+function listTypes(tensors: z.infer<typeof tensorsSchema>): string[] {
   return tensors.flatMap((tensor) => Object.keys(tensor).map((type) => elementTypeOfProfile(type, 'onnxruntime')));
 }
 
-function timedOf({ name, ts, dur, args }: z.infer<typeof kernelSchema>, inner: readonly Timed[]): Timed {
-  const outputTypes = typesOf(args.output_type_shape);
+function buildTimed({ name, ts, dur, args }: z.infer<typeof kernelSchema>, inner: readonly Timed[]): Timed {
+  const outputTypes = listTypes(args.output_type_shape);
   const kernel = {
     name: name.slice(0, -KERNEL_SUFFIX.length),
     opType: args.op_name,
@@ -65,13 +65,13 @@ function timedOf({ name, ts, dur, args }: z.infer<typeof kernelSchema>, inner: r
     // Since the start of the session, until the start of the run is known.
     startNs: ts * 1000,
     durationNs: dur * 1000,
-    inputDims: dimsOf(args.input_type_shape),
-    outputDims: dimsOf(args.output_type_shape),
-    inputTypes: typesOf(args.input_type_shape),
+    inputDims: listDims(args.input_type_shape),
+    outputDims: listDims(args.output_type_shape),
+    inputTypes: listTypes(args.input_type_shape),
     outputTypes,
     elementType: outputTypes[0] ?? '',
     inner: inner.map((one) => one.kernel),
-    ...kernelFactsOf(args),
+    ...readKernelFacts(args),
   };
   return { startUs: ts, endUs: ts + dur, kernel };
 }
@@ -93,12 +93,12 @@ class RunCollector {
 
   #addKernel(event: z.infer<typeof kernelSchema>): void {
     if (!HOLDERS.has(event.args.op_name)) {
-      this.#kernels.push(timedOf(event, []));
+      this.#kernels.push(buildTimed(event, []));
       return;
     }
     const first = this.#kernels.findIndex(({ startUs }) => startUs >= event.ts);
     const inner = first === -1 ? [] : this.#kernels.splice(first);
-    this.#kernels.push(timedOf(event, inner));
+    this.#kernels.push(buildTimed(event, inner));
   }
 
   #endRun({ ts, dur }: z.infer<typeof runSchema>): void {

@@ -16,14 +16,13 @@ interface Session {
 }
 
 /** The host of a Host header, without its port. */
-function hostOf(header: string): string | undefined {
+function parseHost(header: string): string | undefined {
   return /^(?:\[(?<ipv6>[0-9a-fA-F:.]+)\]|(?<name>[^:[\]/\s@]+))(?::\d{1,5})?$/.exec(header)?.slice(1).find(Boolean);
 }
 
 /**
- * Who may do what. A tool shows its token with each request; a browser shows it once, and gets a cookie with the id of
- * a session, which only this process knows. Each request of a session is judged by its token anew, so that a token that
- * is no longer accepted ends its sessions.
+ * Who may do what. A browser shows its token once, and gets a cookie with the id of a session. Each request of it is
+ * judged by its token anew, so that a token that is no longer accepted ends its sessions.
  */
 export class Access {
   readonly #check: TokenCheck | undefined;
@@ -46,14 +45,10 @@ export class Access {
     return this.#check !== undefined;
   }
 
-  /**
-   * Refuses requests that another site makes a browser send: to a name of the site that leads here, or with an effect.
-   *
-   * @throws PlatformError `forbidden`
-   */
+  /** Refuses what another site makes a browser send: to a name of its own that leads here, or with an effect. */
   requireOwnSite(c: Context): void {
     const host = c.req.header('host') ?? '';
-    if (this.isLoopback && !isLoopbackHost(hostOf(host) ?? '')) {
+    if (this.isLoopback && !isLoopbackHost(parseHost(host) ?? '')) {
       throw new PlatformError('forbidden', 'this server answers to 127.0.0.1, [::1] and localhost only');
     }
     if (c.req.method === 'GET' || c.req.method === 'HEAD') return;
@@ -80,7 +75,6 @@ export class Access {
     return this.#check === undefined || this.holderOf(c) !== undefined;
   }
 
-  /** Name of the token that the request has shown. */
   holderOf(c: Context): string | undefined {
     return this.#judge(c, '')?.holder;
   }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { PlatformError } from '../../base/errors.js';
 import { agentOfferSchema } from '../../directory/agent-offer.js';
 import { platformEventSchema } from '../../evaluation/event.js';
-import { EVALUATION_STATES, type EvaluationRecord } from '../../evaluation/records.js';
+import { type EvaluationRecord, evaluationSchema } from '../../evaluation/records.js';
 import { encodeSubmission } from '../../evaluation/wire/submission-wire.js';
 import { measurementSchema } from '../../measurement/measurement.js';
 import { systemSchema } from '../../measurement/system.js';
@@ -29,16 +29,7 @@ const id = z.string().regex(/^[A-Za-z0-9-]{8,64}$/, 'expected 8 to 64 letters, d
 const text = z.string().max(1000).optional();
 const base64 = z.string().regex(/^[A-Za-z0-9+/]*={0,2}$/, 'expected base64');
 
-const evaluationSchema = z.strictObject({
-  id: z.string(),
-  name: z.string(),
-  plugin: z.string(),
-  state: z.enum(EVALUATION_STATES),
-  submittedAt: z.iso.datetime(),
-  changedAt: z.iso.datetime(),
-});
-
-function evaluationOf({ id, name, plugin, state, submittedAt, changedAt }: EvaluationRecord) {
+function toPublicEvaluation({ id, name, plugin, state, submittedAt, changedAt }: EvaluationRecord) {
   return { id, name, plugin, state, submittedAt, changedAt };
 }
 
@@ -65,7 +56,7 @@ export const predictionSchema = z.strictObject({
 });
 
 /** A submission as it goes over gRPC. @throws PlatformError `usage` */
-export function submissionOf({
+export function encodeFiles({
   manifest,
   files,
 }: Pick<z.output<typeof submissionSchema>, 'manifest' | 'files'>): ReturnType<typeof encodeSubmission> {
@@ -85,8 +76,7 @@ export function requireTrust(isTrusted: boolean): void {
   if (!isTrusted) throw new PlatformError('unauthenticated', 'results and measurements need a token of this server');
 }
 
-/** The calls of the API, beside the stream of events. */
-export function operationsOf(sources: WebSources, estimates: SharedEstimates): readonly Operation[] {
+export function defineOperations(sources: WebSources, estimates: SharedEstimates): readonly Operation[] {
   const { platform, store, agents } = sources;
   return [
     {
@@ -133,7 +123,7 @@ export function operationsOf(sources: WebSources, estimates: SharedEstimates): r
       call: `${EVALUATIONS}/ListEvaluations`,
       summary: 'The newest 1000 evaluations, the newest first',
       answer: z.strictObject({ evaluations: z.array(evaluationSchema) }),
-      run: async () => ({ evaluations: (await platform.list()).map(evaluationOf) }),
+      run: async () => ({ evaluations: (await platform.list()).map(toPublicEvaluation) }),
     },
     operation({
       method: 'post',
@@ -143,8 +133,8 @@ export function operationsOf(sources: WebSources, estimates: SharedEstimates): r
       body: submissionSchema,
       answer: evaluationSchema,
       run: async ({ body: { id: asked = randomUUID(), manifest, files }, signal }) => {
-        return evaluationOf(
-          await platform.submit(asked, submissionOf({ manifest, files }), { signal, client: 'http' }),
+        return toPublicEvaluation(
+          await platform.submit(asked, encodeFiles({ manifest, files }), { signal, client: 'http' }),
         );
       },
     }),
@@ -157,7 +147,7 @@ export function operationsOf(sources: WebSources, estimates: SharedEstimates): r
       answer: z.strictObject({ evaluation: evaluationSchema, lastEvent: platformEventSchema.nullable() }),
       run: async ({ params: { id: of = '' }, signal }) => {
         const { record, last } = await platform.get(of, signal);
-        return { evaluation: evaluationOf(record), lastEvent: last?.event ?? null };
+        return { evaluation: toPublicEvaluation(record), lastEvent: last?.event ?? null };
       },
     },
     {
@@ -182,7 +172,7 @@ export function operationsOf(sources: WebSources, estimates: SharedEstimates): r
       params: { id },
       body: z.strictObject({}),
       answer: evaluationSchema,
-      run: async ({ params: { id: of = '' } }) => evaluationOf(await platform.cancel(of)),
+      run: async ({ params: { id: of = '' } }) => toPublicEvaluation(await platform.cancel(of)),
     }),
     {
       method: 'get',

@@ -10,7 +10,7 @@ import type { Platform } from '../platform.js';
 /** A comment this often, so that a client that is gone is noticed. */
 const ALIVE_MS = 15_000;
 
-function messageOf({ event, at }: LoggedEvent): object {
+function formatMessage({ event, at }: LoggedEvent): object {
   const common = { event, at, final: isFinal(event) };
   if (event.kind === 'measuring') {
     const share = event.total === 0 ? 0 : event.done / event.total;
@@ -34,10 +34,7 @@ export class EventStreams {
     private readonly closing: AbortSignal,
   ) {}
 
-  /**
-   * @param after number of the last event that the client has
-   * @throws PlatformError `not_found`; `exhausted` where too many clients follow
-   */
+  /** @param after number of the last event that the client has @throws PlatformError `not_found`; `exhausted` */
   async answer(c: Context, id: string, after: number, client: string): Promise<Response> {
     const { record, last } = await this.platform.get(id);
     // Without an event to come, a browser would connect again and again.
@@ -58,7 +55,7 @@ export class EventStreams {
           if (signal.aborted) break;
           // Progress has no number: it is not stored, and a client that was away needs the latest only.
           const number = logged.event.kind === 'measuring' ? '' : `id: ${logged.sequence}\n`;
-          await stream.write(`${number}event: evaluation\ndata: ${JSON.stringify(messageOf(logged))}\n\n`);
+          await stream.write(`${number}event: evaluation\ndata: ${JSON.stringify(formatMessage(logged))}\n\n`);
         }
       } finally {
         clearInterval(alive);

@@ -4,7 +4,6 @@ import { messageOf, PlatformError } from '../../base/errors.js';
 import { PLATFORM_VERSION } from '../../base/platform-version.js';
 import { schemaProblems } from '../../base/schema-problems.js';
 
-/** What a handler of the API gets: checked values. */
 export interface Asked<Body = unknown> {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string | undefined>>;
@@ -77,7 +76,7 @@ function content(schema: z.ZodType, io: 'input' | 'output'): object {
   return { content: { 'application/json': { schema: jsonSchema(schema, io) } } };
 }
 
-function parametersOf({ params = {}, query = {} }: Operation): object[] {
+function describeParameters({ params = {}, query = {} }: Operation): object[] {
   const all = [
     ...Object.entries(params).map(([name, schema]) => ({ name, in: 'path', required: true, schema })),
     ...Object.entries(query).map(([name, schema]) => ({ name, in: 'query', required: false, schema })),
@@ -93,14 +92,13 @@ function described(operation: Operation): object {
   ]);
   return {
     summary,
-    parameters: parametersOf(operation),
+    parameters: describeParameters(operation),
     ...(body !== undefined && { requestBody: { required: true, ...content(body, 'input') } }),
     responses: { '200': { description: 'The answer', ...content(answer, 'output') }, ...Object.fromEntries(problems) },
     security: [{}, { bearer: [] }, { session: [] }],
   };
 }
 
-/** The description of the API: OpenAPI 3.1. */
 export function openApiDocument(operations: readonly Operation[]): object {
   const paths = new Map<string, object>();
   for (const each of operations) {

@@ -5,28 +5,12 @@ import type { WebSources } from './site-data.js';
 
 const MAX_FEATURES = 10;
 
-export interface PredictionAsked {
-  readonly model: string;
-  readonly agent: string;
-  readonly picture: Uint8Array;
-}
-
-export interface PredictionShown {
-  readonly rows: readonly { readonly result: string; readonly score: string; readonly details: string }[];
-  /** Of the inference; null where the agent does not say it. */
-  readonly milliseconds: number | null;
-}
-
-/**
- * Predicts for one picture on a registered agent.
- *
- * @throws PlatformError `not_found` where the agent is not registered; the agent's errors
- */
+/** @throws PlatformError `not_found` where the agent is not registered; the agent's errors */
 export async function predictPicture(
-  { model, agent: address, picture }: PredictionAsked,
+  { model, agent: address, picture }: { readonly model: string; readonly agent: string; readonly picture: Uint8Array },
   { agents, agentSecurity }: Pick<WebSources, 'agents' | 'agentSecurity'>,
   signal: AbortSignal,
-): Promise<PredictionShown> {
+) {
   const agent = agents.list().find((one) => one.address === address);
   if (agent === undefined) {
     throw new PlatformError('not_found', 'no agent is registered at this address; choose one of the list');

@@ -42,13 +42,7 @@ export class SharedEstimates {
   }
 }
 
-export interface EstimateQuery {
-  readonly q?: string | undefined;
-  readonly system?: string | undefined;
-  readonly plugin?: string | undefined;
-  readonly batch?: string | undefined;
-  readonly model?: string | undefined;
-}
+type EstimateQuery = Readonly<Partial<Record<'q' | 'system' | 'plugin' | 'batch' | 'model', string | undefined>>>;
 
 /** The estimates that a query asks for. Each word of `q` is a part of the model, the system or the settings. */
 export function selected(view: EstimatesView, { q = '', system, plugin, batch, model }: EstimateQuery): EstimatesView {

@@ -16,6 +16,8 @@ import type { Access } from './access.js';
 import { CANCEL, PREDICT, READ, readResult, requireTrust, SUBMIT } from './api.js';
 import { selected, type SharedEstimates, type WebSources } from './site-data.js';
 
+export type Status = 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 503 | 504;
+
 const MAX_COMPARED = 20;
 
 /** Characters of shown results that are kept for later visitors. */
@@ -88,7 +90,7 @@ export class Site {
         c.body(text, 200, { 'Content-Type': type, 'Cache-Control': 'public, max-age=31536000, immutable' }),
       );
     }
-    app.get('/login', (c) => this.show(c, loginPage(undefined, targetOf(c))));
+    app.get('/login', (c) => this.show(c, loginPage(undefined, findTarget(c))));
     app.post('/login', (c) => this.#logIn(c));
     app.post('/logout', (c) => {
       this.access.logOut(c);
@@ -96,11 +98,7 @@ export class Site {
     });
   }
 
-  show(
-    c: Context,
-    content: SiteContent,
-    status: 200 | 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 503 | 504 = 200,
-  ) {
+  show(c: Context, content: SiteContent, status: 200 | Status = 200) {
     const visitor = { name: this.access.holderOf(c), canLogIn: this.access.hasTokens };
     return c.html(sitePage(content, c.req.path, visitor), status);
   }
@@ -172,7 +170,6 @@ export class Site {
     });
   }
 
-  /** The events until now. */
   async #eventsOf(id: string, signal: AbortSignal): Promise<readonly LoggedEvent[]> {
     const { last } = await this.sources.platform.get(id, signal);
     const events: LoggedEvent[] = [];
@@ -196,7 +193,7 @@ export class Site {
   }
 
   async #logIn(c: Context): Promise<Response> {
-    const target = targetOf(c);
+    const target = findTarget(c);
     const { token } = await c.req.parseBody();
     if (typeof token === 'string' && token.length <= MAX_TOKEN && this.access.logIn(c, token.trim())) {
       return c.redirect(target, 303);
@@ -212,7 +209,7 @@ export class Site {
 }
 
 /** Where a visitor goes after the login: a path of this site. */
-function targetOf(c: Context): string {
+function findTarget(c: Context): string {
   const to = c.req.query('to') ?? '/';
   return /^\/(?![/\\])[\x21-\x7e]*$/.test(to) ? to : '/';
 }

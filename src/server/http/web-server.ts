@@ -14,12 +14,12 @@ import { assertProtected } from '../../rpc/server.js';
 import { loginPage, problemPage } from '../../web/site/action-pages.js';
 import { SITE_POLICY } from '../../web/site/layout.js';
 import { Access } from './access.js';
-import { operationsOf, READ } from './api.js';
+import { defineOperations, READ } from './api.js';
 import { EventStreams } from './events.js';
 import { Metrics } from './metrics.js';
 import { API, EVENTS_PATH, OPENAPI_PATH, openApiDocument, type Operation, parsedBody } from './operation.js';
 import { SharedEstimates, type WebSources } from './site-data.js';
-import { Site } from './site.js';
+import { Site, type Status } from './site.js';
 
 const MIB = 2 ** 20;
 
@@ -34,8 +34,6 @@ const HEADERS_MS = 10_000;
 const REQUEST_MS = 60_000;
 const KEEP_ALIVE_MS = 15_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-
-type Status = 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 503 | 504;
 
 const STATUS_OF: Readonly<Record<ErrorCode, Status>> = {
   usage: 400,
@@ -84,10 +82,6 @@ export interface WebServer {
   close(): Promise<void>;
 }
 
-function isApi(c: Context): boolean {
-  return c.req.path.startsWith(`${API}/`) || c.req.path === '/metrics';
-}
-
 /** Values of a request, checked by the operation's schemas. @throws PlatformError `usage` */
 function checked(
   schemas: NonNullable<Operation['query']>,
@@ -101,7 +95,7 @@ function checked(
   return Object.fromEntries(entries);
 }
 
-async function bodyOf(c: Context, schema: Operation['body']): Promise<unknown> {
+async function readBody(c: Context, schema: Operation['body']): Promise<unknown> {
   if (schema === undefined) return undefined;
   // A form of another site can send other types without asking; see also Access.requireOwnSite.
   if (!/^application\/json\b/i.test(c.req.header('content-type') ?? '')) {
@@ -118,7 +112,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   const closing = new AbortController();
   const access = new Access(security, isLoopbackAddress(address));
   const estimates = new SharedEstimates(store);
-  const operations = operationsOf(options, estimates);
+  const operations = defineOperations(options, estimates);
   const streams = new EventStreams(platform, closing.signal);
   const metrics = new Metrics(options, streams);
   const site = new Site(options, estimates, access);
@@ -153,7 +147,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
       const answer = await operation.run({
         params: checked(params, c.req.param()),
         query: checked(query, c.req.query()),
-        body: await bodyOf(c, body),
+        body: await readBody(c, body),
         isTrusted: access.isTrusted(c),
         signal: AbortSignal.any([c.req.raw.signal, closing.signal]),
       });
@@ -184,8 +178,10 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
     const code = error instanceof PlatformError ? error.code : 'internal';
     const message = error instanceof PlatformError ? error.message : 'an internal error; the server goes on';
     const status = STATUS_OF[code];
-    if (isApi(c) || c.req.method === 'POST') return c.json({ code, message }, status);
-    if (code === 'unauthenticated') return site.show(c, loginPage(message, c.req.path), 401);
+    const { path } = c.req;
+    if (path.startsWith(`${API}/`) || path === '/metrics' || c.req.method === 'POST')
+      return c.json({ code, message }, status);
+    if (code === 'unauthenticated') return site.show(c, loginPage(message, path), 401);
     return site.show(c, problemPage(`Error ${status}`, message), status);
   }
 

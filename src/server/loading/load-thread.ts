@@ -1,5 +1,4 @@
-// A worker thread that reads submissions, one at a time; see submission-loader.ts. The server continues to answer
-// others while a submission is read.
+// A worker thread that reads submissions one at a time, while the server answers others; see submission-loader.ts.
 import { createHash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import { messageOf, PlatformError } from '../../base/errors.js';
@@ -13,7 +12,6 @@ import type { FromThread, ToThread } from './messages.js';
 /** The most values that any request of this size may have; see docs/security.md. */
 const MAX_VALUES = MAX_MESSAGE_BYTES / VALUE_BYTES;
 
-/** Thrown if the graphs are not needed. */
 class NotWanted extends Error {}
 
 function decoded(bytes: Uint8Array, code: 'usage' | 'model', what: string): Submission {

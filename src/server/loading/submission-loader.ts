@@ -18,10 +18,7 @@ const LIMITS: LoadLimits = { atOnce: 2, timeMs: 60_000, memoryMib: 1024 };
 /** Decides by the manifests whether the graphs are needed. An error that it throws ends the loading. */
 export type Decide = (described: Described) => boolean;
 
-/**
- * Reads submissions in threads with limits of memory and time. An idle thread waits for the next submission. A thread
- * that has exceeded a limit is replaced.
- */
+/** Threads with limits of memory and time. An idle one waits for the next submission; one beyond it is replaced. */
 export class SubmissionLoader {
   readonly #limits: LoadLimits;
   readonly #semaphore: FairSemaphore;
@@ -33,12 +30,9 @@ export class SubmissionLoader {
   }
 
   /**
-   * @param bytes a submission in wire format. The buffer of a large one is empty afterwards: it is transferred to the
-   *   thread
-   * @param waiting if its signal aborts, a submission that still waits is not read
-   * @returns the submission with its models' graphs only, without weights; undefined if they were not wanted
-   * @throws PlatformError the problem of the submission, `model` if it takes too much time or memory, errors of
-   *   `decide`, and the reason of the aborted signal
+   * @param bytes in wire format; the buffer of a large one is transferred to the thread, and empty afterwards
+   * @returns the submission with its models' graphs, without weights; undefined if they were not wanted
+   * @throws PlatformError its problem, `model` for too much time or memory, errors of `decide`, the signal's reason
    */
   async load(bytes: Uint8Array, decide: Decide, waiting: TakeOptions = {}): Promise<Uint8Array | undefined> {
     const leave = await this.#semaphore.take(waiting);

@@ -6,7 +6,7 @@ import { quoted } from '../../base/quoted.js';
 import type { RegisteredAgent, Unmet } from '../../directory/agent-directory.js';
 import type { PredictorOpenRequest } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
 
-function rangeOf(field: string, constraint: string): string {
+function parseRange(field: string, constraint: string): string {
   // The agent chooses its newest version.
   if (isAny(constraint) || isLatest(constraint)) return '*';
   const range = constraint.length <= 100 ? semver.validRange(constraint) : null;
@@ -23,15 +23,14 @@ export function modelInWords({ modelName, modelVersion }: PredictorOpenRequest):
 
 /** @throws PlatformError `usage` for an invalid version constraint */
 export function hasModel({ modelName, modelVersion }: PredictorOpenRequest): (agent: RegisteredAgent) => boolean {
-  const range = rangeOf('model_version', modelVersion);
+  const range = parseRange('model_version', modelVersion);
   return ({ models }) => models.some(({ name, version }) => isSameName(name, modelName) && isWithin(version, range));
 }
 
-/** @throws PlatformError `usage` for an invalid version constraint */
 export function unmetBy(request: PredictorOpenRequest, failed: FailedAgents): Unmet {
   const { modelName, frameworkName, frameworkVersion, options } = request;
   if (modelName === '') throw new PlatformError('usage', 'model_name is empty');
-  const frameworks = rangeOf('framework_version', frameworkVersion);
+  const frameworks = parseRange('framework_version', frameworkVersion);
   const isThere = hasModel(request);
   const asked = options?.agent ?? '';
   return (agent) => {

@@ -11,10 +11,7 @@ import { createRpcClient, type RpcClient } from '../../rpc/client.js';
 import type { ClientSecurity } from '../../rpc/security.js';
 import { type FailedAgents, hasModel, modelInWords, unmetBy } from './choose-agent.js';
 
-/**
- * The most models that are remembered. A thousand agents have at most 8000 models open, so that a forgotten model is
- * already closed; see open-models.ts.
- */
+/** The most remembered models. A thousand agents have at most 8000 open, so a forgotten one is closed already. */
 const MAX_OPEN = 16_384;
 
 /** Whether an error says that an agent cannot serve now. Another agent might. */
@@ -36,14 +33,13 @@ export class PredictionForwarding {
   constructor(
     private readonly agents: AgentDirectory,
     private readonly security: ClientSecurity,
+    private readonly maxOpen = MAX_OPEN,
   ) {}
 
   /**
-   * Opens a model on the fitting agent that was chosen the longest time ago. If an agent does not answer or has no
-   * room, the next one is tried.
-   *
-   * @throws PlatformError `not_found` if no agent has the model; `unsupported` if no agent that has it meets the
-   *   constraints, with the reason for each; `unavailable` if no agent is registered; the errors of opening the model
+   * Opens a model on the fitting agent that was chosen the longest time ago, or on the next one if that cannot serve.
+   * @throws PlatformError `not_found` if no agent has the model; `unsupported` if none of those meets the constraints;
+   * `unavailable` if no agent is registered; the errors of opening the model
    */
   async open(request: PredictorOpenRequest, signal: AbortSignal): Promise<Predictor> {
     const failed = new Map<string, PlatformError>();
@@ -120,6 +116,6 @@ export class PredictionForwarding {
     this.#routes.delete(id);
     this.#routes.set(id, client);
     const [oldest] = this.#routes.keys();
-    if (this.#routes.size > MAX_OPEN && oldest !== undefined) this.#routes.delete(oldest);
+    if (this.#routes.size > this.maxOpen && oldest !== undefined) this.#routes.delete(oldest);
   }
 }

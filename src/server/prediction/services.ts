@@ -15,10 +15,6 @@ import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
 import type { PredictionForwarding } from './forwarding.js';
 
-interface OfPredictor {
-  readonly predictor?: Predictor | undefined;
-}
-
 export function addForwardedPredictions(server: RpcServer, forwarding: PredictionForwarding): void {
   const { calls } = server;
 
@@ -32,7 +28,7 @@ export function addForwardedPredictions(server: RpcServer, forwarding: Predictio
     }
   }
 
-  function forward<Request extends OfPredictor, Response>(
+  function forward<Request extends { readonly predictor?: Predictor | undefined }, Response>(
     method: Method<Request, Response>,
     idOf = ({ predictor }: Request): string => predictor?.id ?? '',
   ): handleUnaryCall<Request, Response> {

@@ -3,7 +3,7 @@ import { PlatformError } from '../../base/errors.js';
 import type { Collection, CollectionDefinition } from '../collection.js';
 import { checkedDocument, type CheckedDocument, isTextOf } from '../collection-document.js';
 import { MAX_KEY_BYTES } from '../collection.js';
-import { matches, selectOne, selectionOf, type Selection } from '../selection.js';
+import { matches, selectOne, selectBy, type Selection } from '../selection.js';
 import { readText } from '../stored-text.js';
 import { DocumentTable, type DocumentPage } from './document-table.js';
 import type { Change, Environment } from './environment.js';
@@ -20,7 +20,6 @@ const PAGE = 100;
 /** Reading a text this long, and parsing it, take a turn of the event loop each. */
 const LARGE = 2 ** 20;
 
-/** Documents of one kind in an LMDB environment; {@link DocumentTable} describes the layout. */
 export class EmbeddedCollection<Document extends object> implements Collection<Document> {
   readonly #table: DocumentTable;
   /** The most entries that a change of one document touches: its own, and an old and a new one for each index. */
@@ -117,7 +116,7 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
 
   async *#pages(match: Partial<Document>): AsyncIterable<DocumentPage & { readonly selection: Selection }> {
     this.store.requireOpen();
-    const selection = selectionOf(this.definition, match);
+    const selection = selectBy(this.definition, match);
     if (selection.impossible) return;
     this.environment.refresh();
     if (this.environment.read((tables) => this.#table.hasShape(tables)) === undefined) return;
@@ -145,7 +144,6 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
     });
   }
 
-  /** The most entries and bytes that putting documents touches and writes. */
   #extentOf(documents: readonly CheckedDocument[]): Pick<Change, 'entries' | 'bytes'> {
     const keyBytes = this.#entriesEach * 2 * MAX_KEY_BYTES;
     return {
@@ -154,7 +152,6 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
     };
   }
 
-  /** Ensures that documents are stored with the shape of the definition. */
   async #requireShape(): Promise<void> {
     this.environment.refresh();
     const { fits, count } = this.environment.read((tables) => {

@@ -14,7 +14,6 @@ const META_PAGE_FLAG = 0x08;
 const LMDB_MAGIC = 0xbeefc0de;
 const LMDB_DATA_VERSION = 2;
 
-/** The used part of a data file, and the transaction that wrote it last. */
 export interface Extent {
   readonly transaction: bigint;
   readonly pageBytes: number;
@@ -22,11 +21,8 @@ export interface Extent {
 }
 
 /**
- * Opens the file of LMDB's pages, creating an empty one. The binding crashes the process when LMDB refuses a file, or
- * when a page beyond the end of the file is read, so this function finds such problems first.
- *
- * Throws a PlatformError with code `storage` for a file with other content or a truncated file, and the operating
- * system's error when the file cannot be opened.
+ * Opens the file of LMDB's pages, creating an empty one. Refuses other content and a truncated file (PlatformError
+ * `storage`), on which the binding crashes the process.
  */
 export function openDataFile(path: string): number {
   const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);

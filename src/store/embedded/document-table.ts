@@ -1,8 +1,8 @@
 import type { PlatformError } from '../../base/errors.js';
 import type { CollectionShape } from '../collection.js';
 import { requireShape } from '../collection-shape.js';
-import { textsOf, type CheckedDocument } from '../collection-document.js';
-import { decodeTexts, encodeTexts, endOf } from '../key-bytes.js';
+import { readTexts, type CheckedDocument } from '../collection-document.js';
+import { decodeTexts, encodeTexts, computeEnd } from '../key-bytes.js';
 import type { Selection } from '../selection.js';
 import { otherKeyError } from '../storage-error.js';
 import type { Tables } from './environment.js';
@@ -18,9 +18,8 @@ export interface DocumentPage {
 }
 
 /**
- * The layout of the documents of one kind: each is in `documents` by [name, key…], and for each index an empty entry is
- * in `indexes` by [name, the index's fields, their values…, key…]. `collections` holds the shape of this layout. All
- * methods are synchronous. Call those that write within a {@link Change}.
+ * Documents are in `documents` by [name, key…], and an index's empty entries in `indexes` by [name, its fields, their
+ * values…, key…]; `collections` holds the shape. Call methods that write within a {@link Change}.
  */
 export class DocumentTable {
   readonly #name: string;
@@ -98,13 +97,13 @@ export class DocumentTable {
     if (document === undefined) return [];
     const keyTexts = decodeTexts(key).slice(1);
     return this.shape.indexes.flatMap((fields, index) => {
-      const values = textsOf(fields, document);
+      const values = readTexts(fields, document);
       return values === undefined ? [] : this.#indexKey(index, values, keyTexts);
     });
   }
 
   #range(prefix: Buffer): { readonly start: Buffer; readonly end: Buffer } {
-    return { start: prefix, end: endOf(prefix) };
+    return { start: prefix, end: computeEnd(prefix) };
   }
 }
 

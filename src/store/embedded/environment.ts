@@ -21,10 +21,7 @@ export interface Change {
   /** The most entries that it touches, and the most bytes that it writes: space for both is reserved first. */
   readonly entries: number;
   readonly bytes: number;
-  /**
-   * Reads and writes synchronously, in a transaction that sees those of other processes and excludes them. It must not
-   * throw. It may return an error if it has written nothing; the error then concerns this change only.
-   */
+  /** Synchronous, in a transaction that excludes other processes. Must not throw; an error means nothing is written. */
   apply(tables: Tables): PlatformError | undefined;
 }
 
@@ -52,11 +49,7 @@ const PAGES_PER_TRANSACTION = 64;
 /** A transaction that takes longer waits for another process, which may have been suspended while writing. */
 const SLOW_MS = 10_000;
 
-/**
- * An LMDB environment with tables of texts. Changes that come while another change is being written share one
- * transaction, which is flushed to the disk before they resolve. Waiting for another process's transaction, writing and
- * flushing happen in another thread.
- */
+/** Changes that come while another is written share one transaction, which another thread flushes to the disk. */
 export class Environment {
   readonly #queue: QueuedChange[] = [];
   #writing: Promise<void> | undefined;
@@ -148,7 +141,6 @@ export class Environment {
     return this.#queue.splice(0, changes);
   }
 
-  /** @returns each change's own error */
   async #commit(batch: readonly QueuedChange[]): Promise<readonly (PlatformError | undefined)[]> {
     if (this.#failure !== undefined) throw this.#failure;
     const changes = batch.map(({ change }) => change);
@@ -181,9 +173,7 @@ function openTables(root: RootDatabase<string, string>): Tables {
   };
 }
 
-/**
- * Without `overlappingSync`, a write resolves only after its flush. `eventTurnBatching` leaves rejections unhandled.
- */
+/** Without `overlappingSync`, writes resolve only after their flush. `eventTurnBatching` loses rejections. */
 function openRoot(path: string): RootDatabase<string, string> {
   return open<string, string>({
     path,

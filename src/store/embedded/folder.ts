@@ -4,15 +4,12 @@ import { PlatformError } from '../../base/errors.js';
 import { makeFolder, OWNER_ONLY } from '../../base/make-folder.js';
 import { requireFreeSpace } from './space.js';
 
-/** The two files of LMDB. */
 export const DATA_FILE = 'data.mdb';
 export const STORE_LOCK_FILE = 'lock.mdb';
 
 /**
- * Creates the folder of a store, or checks that it is one and that this user may write to it. Returns its real path.
- * LMDB opens the folder only afterwards, because the binding crashes the process when an access is refused.
- *
- * Throws a PlatformError with code `storage`, or the operating system's error.
+ * Creates a store's folder, or checks it, before LMDB opens it: the binding crashes where an access is refused.
+ * @returns its real path @throws PlatformError `storage`, or the operating system's error
  */
 export function prepareFolder(folder: string): string {
   makeFolder(folder, OWNER_ONLY);

@@ -3,27 +3,19 @@ import { z } from 'zod';
 import { PlatformError } from '../../base/errors.js';
 import { newerError } from '../storage-error.js';
 
-/**
- * Raised with every change that an older version of this program would misread. Version 2 keeps the occasion, the
- * limits and the context of a measurement beside its protocol. Data of version 1 is read as it is.
- */
+/** Raised with every change that an older version of this program would misread. Data of version 1 is read as it is. */
 const SCHEMA_VERSION = 2;
 
-/** The table that identifies the environment, and its only key. */
 const FORMAT_TABLE = 'format';
 const FORMAT_KEY = 'store';
 
 const formatSchema = z.object({ schemaVersion: z.int().min(1) });
 
-/** Throws a PlatformError with code `storage` for the environment of another program with these tables. */
 export function requireOwnTables(tables: readonly string[], folder: string): void {
   if (tables.length > 0 && !tables.includes(FORMAT_TABLE)) throw notAStore(folder);
 }
 
-/**
- * Before any other table is touched. @throws PlatformError `storage` for the store of a newer version, and for another
- * program's environment
- */
+/** Before any other table is touched. @throws PlatformError `storage` for a newer store or another program's data */
 export function requireFormat(root: RootDatabase<string, string>, folder: string): void {
   const table: Database<string, string> = root.openDB({ name: FORMAT_TABLE, encoding: 'string' });
   const found = root.transactionSync(() => {

@@ -8,7 +8,7 @@ import { DATA_FILE } from './folder.js';
 import { networkWarning } from './network-file-system.js';
 import { EmbeddedResultStore } from './result-store.js';
 import { acquireEnvironment } from './shared-environment.js';
-import { isWritable, snapshotOf } from './snapshot.js';
+import { isWritable, copySnapshot } from './snapshot.js';
 
 export async function openEmbeddedStore(folder: string, options: StoreOptions): Promise<ResultStore> {
   const environment = await acquireEnvironment(folder);
@@ -18,9 +18,7 @@ export async function openEmbeddedStore(folder: string, options: StoreOptions): 
 }
 
 /**
- * Opens the store in `folder` to read it; creates nothing. If this user cannot write to it, or no user can, a copy of
- * it is read, and writing is refused.
- *
+ * Opens an existing store to read it. Where this user cannot write to it, a copy is read, and writing is refused.
  * @throws PlatformError `not_found` if there is none, `storage` if it cannot be read
  */
 export async function openEmbeddedStoreToRead(folder: string, options: StoreOptions): Promise<ResultStore> {
@@ -31,7 +29,7 @@ export async function openEmbeddedStoreToRead(folder: string, options: StoreOpti
   if (isWritable(folder)) return openEmbeddedStore(folder, options);
   let copy: string;
   try {
-    copy = snapshotOf(realpathSync(folder));
+    copy = copySnapshot(realpathSync(folder));
   } catch (thrown) {
     throw storageError(folder, 'cannot be read', thrown);
   }

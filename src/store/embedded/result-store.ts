@@ -10,7 +10,7 @@ import { readText, type Read } from '../stored-text.js';
 import { unreadableMessage } from '../unreadable.js';
 import { closedError } from '../storage-error.js';
 import { EmbeddedCollection } from './collection.js';
-import type { Change, Environment } from './environment.js';
+import type { Change, Environment, Tables } from './environment.js';
 import { countMeasurements, type SystemCounts } from '../system-counts.js';
 import { releaseEnvironment } from './shared-environment.js';
 import {
@@ -20,7 +20,7 @@ import {
   removeEntries,
   removeMeasurement,
   type Summary,
-  summaryOf,
+  readSummary,
 } from './summary.js';
 
 /** The most bytes of the keys of a measurement, its system and its entry in the summary. */
@@ -44,7 +44,6 @@ export class EmbeddedResultStore implements ResultStore {
   readonly #environment: Environment;
   readonly #warn: (message: string) => void;
   readonly #puts = new Set<Promise<void>>();
-  /** Identifiers of systems that are known to be on the disk. */
   readonly #storedSystems = new Set<string>();
   #closed: Promise<void> | undefined;
 
@@ -59,14 +58,10 @@ export class EmbeddedResultStore implements ResultStore {
     const systemText = this.#storedSystems.has(document.system) ? undefined : JSON.stringify(system);
     const key = measurementId(measurementKey(measurement)) ?? '';
     const text = JSON.stringify(document);
-    await this.#write({
-      entries: 6,
-      bytes: Buffer.byteLength(text) + Buffer.byteLength(systemText ?? '') + KEY_BYTES,
-      apply: (tables) => {
-        if (systemText !== undefined) tables.systems.putSync(document.system, systemText);
-        putMeasurement(tables, key, text);
-        return undefined;
-      },
+    const bytes = Buffer.byteLength(text) + Buffer.byteLength(systemText ?? '') + KEY_BYTES;
+    await this.#change(6, bytes, (tables) => {
+      if (systemText !== undefined) tables.systems.putSync(document.system, systemText);
+      putMeasurement(tables, key, text);
     });
     this.#storedSystems.add(document.system);
   }
@@ -135,15 +130,10 @@ export class EmbeddedResultStore implements ResultStore {
     const changes: Promise<void>[] = [];
     for (let start = 0; start < ids.length; start += DELETED_PER_CHANGE) {
       const some = ids.slice(start, start + DELETED_PER_CHANGE);
-      const change: Change = {
-        entries: 3 * some.length,
-        bytes: 0,
-        apply: (tables) => {
-          for (const id of some) if (removeMeasurement(tables, id)) deleted += 1;
-          return undefined;
-        },
-      };
-      changes.push(this.#write(change));
+      const change = this.#change(3 * some.length, 0, (tables) => {
+        for (const id of some) if (removeMeasurement(tables, id)) deleted += 1;
+      });
+      changes.push(change);
     }
     await Promise.all(changes);
     return deleted;
@@ -205,11 +195,7 @@ export class EmbeddedResultStore implements ResultStore {
     return counts;
   }
 
-  /**
-   * Makes the entries that the store of an older version lacks. Other processes may do the same at the same time.
-   *
-   * @returns undefined where some measurements have no entry
-   */
+  /** Makes the entries that an older version's store lacks. @returns undefined where some measurements have none */
   async #completeSummary(onSlow?: (message: string) => void): Promise<Summary | undefined> {
     for (let attempt = 0; attempt < COMPLETIONS; attempt += 1) {
       const summary = this.#summary();
@@ -219,14 +205,7 @@ export class EmbeddedResultStore implements ResultStore {
           `counting ${summary.measurements} measurements once, which may take a minute; later it takes a moment`,
         );
       }
-      await this.#write({
-        entries: ENTRIES_PER_CHANGE,
-        bytes: ENTRIES_PER_CHANGE * KEY_BYTES,
-        apply: (tables) => {
-          recount(tables);
-          return undefined;
-        },
-      });
+      await this.#change(ENTRIES_PER_CHANGE, ENTRIES_PER_CHANGE * KEY_BYTES, recount);
       const { entries, measurements } = this.#summary();
       if (entries === measurements) continue;
       // An older version has deleted or replaced measurements, but not their entries.
@@ -238,7 +217,7 @@ export class EmbeddedResultStore implements ResultStore {
 
   #summary(): Summary {
     this.#environment.refresh();
-    return this.#environment.read(summaryOf);
+    return this.#environment.read(readSummary);
   }
 
   async #addEntries(): Promise<void> {
@@ -250,13 +229,8 @@ export class EmbeddedResultStore implements ResultStore {
       const ids = this.#environment.read(({ measurements }) => [
         ...measurements.getKeys({ start: from, limit: ENTRIES_PER_CHANGE }),
       ]);
-      await this.#write({
-        entries: 2 * ids.length,
-        bytes: ids.length * KEY_BYTES,
-        apply: (tables) => {
-          for (const id of ids) addEntry(tables, id);
-          return undefined;
-        },
+      await this.#change(2 * ids.length, ids.length * KEY_BYTES, (tables) => {
+        for (const id of ids) addEntry(tables, id);
       });
       const last = ids.length < ENTRIES_PER_CHANGE ? undefined : ids.at(-1);
       start = last && `${last} `;
@@ -266,13 +240,8 @@ export class EmbeddedResultStore implements ResultStore {
   async #removeEntries(): Promise<void> {
     let areMore = true;
     while (areMore) {
-      await this.#write({
-        entries: 2 * ENTRIES_PER_CHANGE,
-        bytes: 0,
-        apply: (tables) => {
-          areMore = removeEntries(tables, ENTRIES_PER_CHANGE);
-          return undefined;
-        },
+      await this.#change(2 * ENTRIES_PER_CHANGE, 0, (tables) => {
+        areMore = removeEntries(tables, ENTRIES_PER_CHANGE);
       });
     }
   }
@@ -301,6 +270,10 @@ export class EmbeddedResultStore implements ResultStore {
   close(): Promise<void> {
     this.#closed ??= Promise.allSettled(this.#puts).then(() => releaseEnvironment(this.#environment));
     return this.#closed;
+  }
+
+  #change(entries: number, bytes: number, change: (tables: Tables) => void): Promise<void> {
+    return this.#write({ entries, bytes, apply: (tables) => void change(tables) });
   }
 
   async #write(change: Change): Promise<void> {

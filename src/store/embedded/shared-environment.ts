@@ -10,7 +10,6 @@ interface Shared {
 /** By real path. A second environment on the same files in one process would drop the first one's file locks. */
 const openEnvironments = new Map<string, Shared>();
 
-/** Environments that are being closed; the same files are opened again only afterwards. */
 const closing = new Map<string, Promise<void>>();
 
 /** Opens the environment in `folder`, or shares the one that this process has open. Not for worker threads. */

@@ -31,7 +31,7 @@ export function isWritable(folder: string): boolean {
   }
 }
 
-function transactionOf(path: string): bigint {
+function readTransaction(path: string): bigint {
   // Not blocking: a pipe may have no writer.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -42,22 +42,19 @@ function transactionOf(path: string): bigint {
 }
 
 /**
- * Copies a store that this user cannot write to into a new temporary folder. The copy is complete although others may
- * write meanwhile: LMDB never overwrites the pages of its newest transaction. So a copy is complete if the newest
- * transaction is the same before and after copying.
- *
- * @returns the folder of the copy, which the caller removes
+ * Copies a store that this user cannot write to into a temporary folder, which the caller removes. LMDB never
+ * overwrites its newest transaction's pages, so a copy is complete if that is the same before and after copying.
  * @throws PlatformError `storage` for a damaged store, and for one that is written to without end
  */
-export function snapshotOf(folder: string): string {
+export function copySnapshot(folder: string): string {
   const path = join(folder, DATA_FILE);
   const copy = mkdtempSync(join(tmpdir(), 'mlmodelscope-store-'));
   try {
     for (let copies = 0; copies < MAX_COPIES; copies += 1) {
-      const before = transactionOf(path);
+      const before = readTransaction(path);
       copyFileSync(path, join(copy, DATA_FILE));
       chmodSync(join(copy, DATA_FILE), 0o600);
-      if (transactionOf(path) === before) return copy;
+      if (readTransaction(path) === before) return copy;
     }
   } catch (thrown) {
     rmSync(copy, { recursive: true, force: true });

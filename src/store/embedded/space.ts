@@ -1,7 +1,6 @@
 import { fstatSync, statfsSync, writeSync } from 'node:fs';
 import { PlatformError } from '../../base/errors.js';
 
-/** Step by which a data file grows. */
 const GROWTH_BYTES = 1024 * 1024;
 
 /** Space left free on the disk, for copy-on-write file systems: there, overwriting a part of a file takes new space. */
@@ -10,12 +9,9 @@ const FREE_BYTES = 4 * GROWTH_BYTES;
 const ZEROS = Buffer.alloc(GROWTH_BYTES);
 
 /**
- * Makes a data file at least `bytes` long with real, zeroed blocks. When a write of LMDB's own fails, the binding
- * overwrites memory that is not its own (its error message is longer than the 100 bytes it allocates), so a full disk,
- * a used-up quota or a limit on file sizes has to show here, where only this call fails.
- *
- * Call it only while holding LMDB's write lock. Otherwise another process may be writing beyond the end that is seen
- * here.
+ * Makes a data file at least `bytes` long with real blocks, so that a full disk, a quota or a limit shows here: when a
+ * write of LMDB's own fails, the binding overwrites foreign memory (its message exceeds the 100 bytes it allocates).
+ * Call it only while holding LMDB's write lock: another process may be writing beyond the end that is seen here.
  */
 export function reserveSpace(file: number, bytes: number, folder: string): void {
   const { size, nlink } = fstatSync(file);
@@ -30,7 +26,6 @@ export function reserveSpace(file: number, bytes: number, folder: string): void 
   for (let end = size; end < bytes;) end += writeSync(file, ZEROS, 0, ZEROS.length, end);
 }
 
-/** Throws a PlatformError with code `storage` when the disk that holds `folder` is full or nearly so. */
 export function requireFreeSpace(folder: string): void {
   const { bavail, bsize } = statfsSync(folder);
   const freeBytes = bavail * bsize;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { isDisturbed } from '../../measurement/disturbance.js';
-import { decodeTexts, encodeTexts, endOf } from '../key-bytes.js';
+import { decodeTexts, encodeTexts, computeEnd } from '../key-bytes.js';
 import { countedSchema } from '../system-counts.js';
 import type { Tables } from './environment.js';
 
@@ -20,21 +20,21 @@ const UNREADABLE = ['', ''] as const;
 
 const COUNTS = ['', '~'] as const;
 
-function countOf(fingerprint: string, kind: string): Buffer {
+function encodeCountKey(fingerprint: string, kind: string): Buffer {
   return encodeTexts([...COUNTS, fingerprint, kind]);
 }
 
 /** Digits of the id in an entry, from each of its two halves. */
 const ID_DIGITS = 16;
 
-function entryOf(id: string, text: string): Buffer {
+function encodeEntry(id: string, text: string): Buffer {
   const [setup = '', signature = ''] = id.split('.');
   const shortId = `${setup.slice(0, ID_DIGITS)}${signature.slice(0, ID_DIGITS)}`;
   const counted = countedIn(text);
   if (counted === undefined) return encodeTexts([...UNREADABLE, shortId]);
   const { system, measuredAt } = counted;
   const [fingerprint = ''] = system.split('.');
-  return encodeTexts(['', fingerprint, kindOf(counted), measuredAt, shortId]);
+  return encodeTexts(['', fingerprint, classifyMeasurement(counted), measuredAt, shortId]);
 }
 
 function countedIn(text: string): z.infer<typeof countedSchema> | undefined {
@@ -45,7 +45,7 @@ function countedIn(text: string): z.infer<typeof countedSchema> | undefined {
   }
 }
 
-function kindOf({ outcome, conditions }: z.infer<typeof countedSchema>): string {
+function classifyMeasurement({ outcome, conditions }: z.infer<typeof countedSchema>): string {
   if (outcome.kind === 'failure') return FAILED;
   return isDisturbed({ outcome, conditions }) ? DISTURBED : QUIET;
 }
@@ -53,19 +53,19 @@ function kindOf({ outcome, conditions }: z.infer<typeof countedSchema>): string 
 export function putMeasurement(tables: Tables, id: string, text: string): void {
   removeMeasurement(tables, id);
   tables.measurements.putSync(id, text);
-  add(tables, entryOf(id, text));
+  add(tables, encodeEntry(id, text));
 }
 
 export function removeMeasurement(tables: Tables, id: string): boolean {
   const before = tables.measurements.get(id);
   if (before === undefined) return false;
-  remove(tables, entryOf(id, before));
+  remove(tables, encodeEntry(id, before));
   return tables.measurements.removeSync(id);
 }
 
 export function addEntry(tables: Tables, id: string): void {
   const text = tables.measurements.get(id);
-  if (text !== undefined) add(tables, entryOf(id, text));
+  if (text !== undefined) add(tables, encodeEntry(id, text));
 }
 
 /** @returns whether there may be more */
@@ -89,18 +89,18 @@ function remove({ indexes }: Tables, entry: Buffer): void {
 
 function addTo({ indexes }: Pick<Tables, 'indexes'>, entry: Buffer, change: number): void {
   const [, fingerprint = '', kind = ''] = decodeTexts(entry);
-  const place = countOf(fingerprint, fingerprint === '' ? '' : kind);
+  const place = encodeCountKey(fingerprint, fingerprint === '' ? '' : kind);
   indexes.putSync(place, String(Number(indexes.get(place) ?? 0) + change));
 }
 
 /** Counts the entries again, for a store of a version that keeps no counts. */
 export function recount({ indexes }: Tables): void {
-  for (const key of [...indexes.getKeys(rangeOf(COUNTS))]) indexes.removeSync(key);
-  indexes.putSync(countOf('', ''), String(indexes.getKeysCount(rangeOf(UNREADABLE))));
+  for (const key of [...indexes.getKeys(makeRange(COUNTS))]) indexes.removeSync(key);
+  indexes.putSync(encodeCountKey('', ''), String(indexes.getKeysCount(makeRange(UNREADABLE))));
   for (const fingerprint of fingerprintsIn(indexes)) {
     for (const kind of KINDS) {
-      const count = indexes.getKeysCount(rangeOf(['', fingerprint, kind]));
-      indexes.putSync(countOf(fingerprint, kind), String(count));
+      const count = indexes.getKeysCount(makeRange(['', fingerprint, kind]));
+      indexes.putSync(encodeCountKey(fingerprint, kind), String(count));
     }
   }
 }
@@ -122,11 +122,11 @@ export interface Summary {
 }
 
 /** Looks at a few entries of each system, however many measurements there are. */
-export function summaryOf({ measurements, indexes }: Tables): Summary {
+export function readSummary({ measurements, indexes }: Tables): Summary {
   const { entryCount } = measurements.getStats() as { readonly entryCount: number };
   const counts = new Map<string, Map<string, number>>();
   let entries = 0;
-  for (const { key, value } of indexes.getRange(rangeOf(COUNTS))) {
+  for (const { key, value } of indexes.getRange(makeRange(COUNTS))) {
     const [, , fingerprint = '', kind = ''] = decodeTexts(key);
     const ofSystem = counts.get(fingerprint) ?? new Map<string, number>();
     counts.set(fingerprint, ofSystem.set(kind, Number(value)));
@@ -135,7 +135,7 @@ export function summaryOf({ measurements, indexes }: Tables): Summary {
   counts.delete('');
   const systems = [...counts].flatMap(([fingerprint, ofSystem]): Entries | readonly [] => {
     const [quiet = 0, disturbed = 0, failed = 0] = KINDS.map((kind) => ofSystem.get(kind) ?? 0);
-    const times = KINDS.flatMap((kind) => timesOf(indexes, ['', fingerprint, kind])).sort();
+    const times = KINDS.flatMap((kind) => readTimes(indexes, ['', fingerprint, kind])).sort();
     const all = quiet + disturbed + failed;
     const [oldest = '', newest = ''] = [times[0], times.at(-1)];
     return all === 0 ? [] : { fingerprint, measurements: all, failed, disturbed, oldest, newest };
@@ -146,18 +146,18 @@ export function summaryOf({ measurements, indexes }: Tables): Summary {
 function fingerprintsIn(indexes: Tables['indexes']): readonly string[] {
   const found: string[] = [];
   // Entries of unreadable measurements come first, because their second text is empty.
-  let start = endOf(encodeTexts(UNREADABLE));
+  let start = computeEnd(encodeTexts(UNREADABLE));
   for (;;) {
     const [next] = [...indexes.getKeys({ start, end: encodeTexts(COUNTS), limit: 1 })];
     if (next === undefined) return found;
     const [, fingerprint = ''] = decodeTexts(next);
     found.push(fingerprint);
-    start = endOf(encodeTexts(['', fingerprint]));
+    start = computeEnd(encodeTexts(['', fingerprint]));
   }
 }
 
-function timesOf(indexes: Tables['indexes'], texts: readonly string[]): readonly string[] {
-  const { start, end } = rangeOf(texts);
+function readTimes(indexes: Tables['indexes'], texts: readonly string[]): readonly string[] {
+  const { start, end } = makeRange(texts);
   const ends = [
     ...indexes.getKeys({ start, end, limit: 1 }),
     ...indexes.getKeys({ start: end, end: start, reverse: true, limit: 1 }),
@@ -166,7 +166,7 @@ function timesOf(indexes: Tables['indexes'], texts: readonly string[]): readonly
 }
 
 /** LMDB's binding keeps settings of its own in a range, so each call needs a new one. */
-function rangeOf(texts: readonly string[]): { readonly start: Buffer; readonly end: Buffer } {
+function makeRange(texts: readonly string[]): { readonly start: Buffer; readonly end: Buffer } {
   const start = encodeTexts(texts);
-  return { start, end: endOf(start) };
+  return { start, end: computeEnd(start) };
 }

@@ -5,7 +5,6 @@ import type { ResultStore } from '../result-store.js';
 import { type Holder, HOLDERS, newHolder } from './holder.js';
 import { HolderWatch } from './holder-watch.js';
 
-/** Time between two beats of a holder. */
 const BEAT_MS = 2_000;
 
 /** Up to this many leases are asked for one by one. For more, all held leases are read first. */
@@ -29,16 +28,12 @@ const LEASES: CollectionDefinition<Lease> = {
   isMomentary: true,
 };
 
-/**
- * Leases on items of work change all the time, while thousands of leases on measurements stay for minutes. They have
- * their own collection, because some servers read a whole collection to find one document.
- */
+/** Apart from thousands of leases on measurements: some servers read a whole collection to find one document. */
 const WORK_LEASES: CollectionDefinition<Lease> = { ...LEASES, name: 'work_leases' };
 
 /**
- * Exclusive rights that are kept in a store, for all processes and machines that use it. A right ends with its holder:
- * a holder beats while it lives, and others take over the rights of a silent one. A holder that was suspended for
- * longer may have lost leases without noticing; {@link Leases.held} returns those that are left.
+ * Exclusive rights, kept in a store for all its processes and machines. A holder beats while it lives; others take over
+ * the rights of a silent one. A holder that was suspended may have lost some: {@link Leases.held} returns those left.
  */
 export class Leases {
   readonly #leases: Collection<Lease>;
@@ -59,14 +54,14 @@ export class Leases {
     this.#watch = new HolderWatch(this.#holders, clock);
   }
 
-  /**
-   * Takes all leases that are free, or whose holder is gone. Call it again for the others: a silent holder counts as
-   * gone only after several calls. @returns the holders of the others, by name
-   */
+  /** Takes leases that are free, or whose holder is gone (after several calls). @returns other holders, by name */
   async take(names: readonly string[]): Promise<ReadonlyMap<string, Holder>> {
     // The holder is stored first: a lease without a holder is free.
     await (this.#appeared ??= this.#appear());
-    const owners = names.length > FEW ? await this.#owners() : new Map<string, string>();
+    const owners = new Map<string, string>();
+    if (names.length > FEW) {
+      for await (const { name, holder } of this.#leases.find({ kind: this.kind })) owners.set(name, holder);
+    }
     const looks = new Map<string, Promise<Holder | undefined>>();
     const look = (id: string): Promise<Holder | undefined> => {
       const looked = looks.get(id) ?? this.#look(id);
@@ -88,7 +83,6 @@ export class Leases {
     return owner === undefined ? undefined : this.#look(owner);
   }
 
-  /** The names of the leases that this holder has. @throws PlatformError as the store does */
   async held(): Promise<ReadonlySet<string>> {
     const names = new Set<string>();
     for await (const { name } of this.#leases.find({ holder: this.#self.id })) names.add(name);
@@ -101,7 +95,6 @@ export class Leases {
     await this.#leases.delete(name === undefined ? { holder } : { kind: this.kind, name, holder });
   }
 
-  /** Gives all leases back. If the store fails, others notice the silence. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#beating;
@@ -112,12 +105,6 @@ export class Leases {
     } catch {
       // Others notice the silence.
     }
-  }
-
-  async #owners(): Promise<ReadonlyMap<string, string>> {
-    const owners = new Map<string, string>();
-    for await (const { name, holder } of this.#leases.find({ kind: this.kind })) owners.set(name, holder);
-    return owners;
   }
 
   async #appear(): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Collection, CollectionDefinition } from '../collection.js';
 import { checkedDocument, type CheckedDocument, isTextOf } from '../collection-document.js';
 import { encodeTexts } from '../key-bytes.js';
-import { selectOne, selectionOf, type Selection } from '../selection.js';
+import { selectOne, selectBy, type Selection } from '../selection.js';
 
 /** By the bytes of the key, with one character for each byte, so that the order of the texts is that of the bytes. */
 export type StoredDocuments = Map<string, CheckedDocument>;
@@ -43,7 +43,7 @@ export class MemoryCollection<Document extends object> implements Collection<Doc
 
   async *find(match: Partial<Document>): AsyncIterable<Document> {
     this.requireOpen();
-    for (const [, checked] of this.#select(selectionOf(this.definition, match))) {
+    for (const [, checked] of this.#select(selectBy(this.definition, match))) {
       this.requireOpen();
       yield Promise.resolve(this.#read(checked));
     }
@@ -56,7 +56,7 @@ export class MemoryCollection<Document extends object> implements Collection<Doc
 
   async delete(match: Partial<Document>): Promise<number> {
     this.requireOpen();
-    const selected = this.#select(selectionOf(this.definition, match));
+    const selected = this.#select(selectBy(this.definition, match));
     for (const [key] of selected) this.stored.delete(key);
     return Promise.resolve(selected.length);
   }

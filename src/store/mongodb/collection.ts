@@ -2,7 +2,7 @@ import type { Document as BsonDocument } from 'mongodb';
 import type { Collection, CollectionDefinition } from '../collection.js';
 import { checkedDocument, type CheckedDocument } from '../collection-document.js';
 import { requireShape } from '../collection-shape.js';
-import { selectOne, selectionOf, type Selection } from '../selection.js';
+import { selectOne, selectBy, type Selection } from '../selection.js';
 import { otherKeyError } from '../storage-error.js';
 import { readJson } from '../stored-text.js';
 import type { Connection } from './connection.js';
@@ -20,10 +20,7 @@ export interface StoreAccess {
   readonly warn: (problems: readonly string[]) => void;
 }
 
-/**
- * Documents of one kind in a MongoDB collection. The `_id` is the key: the key's only field if it is called `_id`, else
- * the key's values as a JSON list.
- */
+/** The `_id` is the key: its only field if that is called `_id`, else the key's values as a JSON list. */
 export class MongoCollection<Document extends object> implements Collection<Document> {
   #prepared: Promise<void> | undefined;
 
@@ -41,13 +38,14 @@ export class MongoCollection<Document extends object> implements Collection<Docu
 
   async putMany(documents: readonly Document[]): Promise<void> {
     this.store.requireOpen();
-    const checked = documents.map((document) => checkedDocument(this.definition, document));
-    await this.store.track(this.#putAll(checked));
+    const puts = documents.map((document) => this.#toPut(checkedDocument(this.definition, document)));
+    await this.store.track(this.#prepare().then(() => Promise.all(puts.map((put) => this.table.put(put)))));
   }
 
   async insert(document: Document): Promise<boolean> {
     this.store.requireOpen();
-    return this.store.track(this.#insert(checkedDocument(this.definition, document)));
+    const put = this.#toPut(checkedDocument(this.definition, document));
+    return this.store.track(this.#prepare().then(() => this.table.insert(put)));
   }
 
   async get(key: Partial<Document>): Promise<Document | undefined> {
@@ -60,7 +58,7 @@ export class MongoCollection<Document extends object> implements Collection<Docu
 
   async *find(match: Partial<Document>): AsyncIterable<Document> {
     this.store.requireOpen();
-    const selection = selectionOf(this.definition, match);
+    const selection = selectBy(this.definition, match);
     if (selection.impossible) return;
     if (!this.store.isOnlyRead) await this.#prepare();
     for await (const found of this.table.find(this.#filterOf(selection), this.definition.key.map(encodeName))) {
@@ -77,19 +75,9 @@ export class MongoCollection<Document extends object> implements Collection<Docu
 
   async delete(match: Partial<Document>): Promise<number> {
     this.store.requireOpen();
-    const selection = selectionOf(this.definition, match);
+    const selection = selectBy(this.definition, match);
     if (selection.impossible) return 0;
     return this.store.track(this.table.delete(this.#filterOf(selection)));
-  }
-
-  async #putAll(documents: readonly CheckedDocument[]): Promise<void> {
-    await this.#prepare();
-    await Promise.all(documents.map((document) => this.table.put(this.#toPut(document))));
-  }
-
-  async #insert(document: CheckedDocument): Promise<boolean> {
-    await this.#prepare();
-    return this.table.insert(this.#toPut(document));
   }
 
   #toPut({ key, text }: CheckedDocument): PutDocument {

@@ -5,10 +5,7 @@ import { OutageRetry } from './outage-retry.js';
 import { mongoAddress } from './place.js';
 import { closedError } from '../storage-error.js';
 
-/**
- * How long a server may be unavailable before it counts as gone: longer than a restart, shorter than a user waits. The
- * URI's `serverSelectionTimeoutMS` overrides it.
- */
+/** Longer than a restart, shorter than a user waits; the URI's `serverSelectionTimeoutMS` overrides it. */
 const GIVE_UP_AFTER_MS = 90_000;
 
 /** An available server answers within this time. After it, {@link OutageRetry} waits, and the driver tries again. */

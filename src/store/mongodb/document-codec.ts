@@ -22,12 +22,10 @@ export function encodeDocument(json: object, types: FieldTypes = {}): Document {
   );
 }
 
-/** The inverse of {@link encodeDocument}, for documents from a server. */
 export function decodeDocument(document: Document): object {
   return decodeValue(document) as object;
 }
 
-/** A document without the fields that a backend added to it. */
 export function withoutFields(document: object, ...names: readonly string[]): object {
   return Object.fromEntries(Object.entries(document).filter(([name]) => !names.includes(name)));
 }

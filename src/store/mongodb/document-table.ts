@@ -5,7 +5,7 @@ import { ownValue } from '../../base/own-value.js';
 import { encodeTexts } from '../key-bytes.js';
 import type { Connection } from './connection.js';
 import { decodeDocument, encodeDocument, type FieldTypes, withoutFields } from './document-codec.js';
-import { joinDocument, partIdsOf, SPLIT, splitDocument, type DocumentPart } from './large-document.js';
+import { joinDocument, listPartIds, SPLIT, splitDocument, type DocumentPart } from './large-document.js';
 import { DUPLICATE_KEY, isPassing, mongoError } from './mongo-error.js';
 import { WriteQueue } from './write-queue.js';
 
@@ -21,7 +21,6 @@ export interface PutDocument {
 /** Ids in one request of some 100 kB. With more, servers that compare each document with each id get slow. */
 const IDS_PER_REQUEST = 1000;
 
-/** Documents that the server sends at once, unless they are large. */
 const BATCH = 1000;
 
 /** FerretDB keeps a cursor open for each replacement, and hangs when it has no more cursors. */
@@ -33,16 +32,10 @@ const READ_ATTEMPTS = 5;
 const READ = 'cannot be read';
 const WRITE = 'could not be written to';
 
-/** A document to insert, with a unique number: two inserts with one id stay two. */
-interface Inserted {
-  readonly number: number;
-  readonly document: Stored;
-}
-
-/** One collection: encodes and splits documents, writes them in batches, and reads them. */
 export class DocumentTable {
   readonly #queue: WriteQueue<PutDocument>;
-  readonly #inserts: WriteQueue<Inserted>;
+  /** With unique numbers: two inserts with one id stay two. */
+  readonly #inserts: WriteQueue<{ readonly number: number; readonly document: Stored }>;
   #inserted = 0;
 
   constructor(
@@ -104,9 +97,7 @@ export class DocumentTable {
   }
 
   /**
-   * Finds documents in the order of some fields that are unique together. After an outage of the server, the request is
-   * repeated, and the documents that were already yielded are skipped.
-   *
+   * In the order of some fields that are unique together; after an outage, the documents already yielded are skipped.
    * @param fields the fields that are read, those of the order included; without it, all are
    */
   async *find(filter: Document, order: readonly string[], fields?: readonly string[]): AsyncIterable<object> {
@@ -146,7 +137,7 @@ export class DocumentTable {
   async delete(filter: Document): Promise<number> {
     const split = await this.connection.run(READ, () => this.#collection.find({ ...filter, [SPLIT]: true }).toArray());
     const { deletedCount } = await this.connection.run(WRITE, () => this.#collection.deleteMany(filter));
-    const _id = { $in: split.flatMap((document) => partIdsOf(this.#ownerOf(document._id), document)) };
+    const _id = { $in: split.flatMap((document) => listPartIds(this.#ownerOf(document._id), document)) };
     if (_id.$in.length > 0) await this.connection.run(WRITE, () => this.#parts.deleteMany({ _id }));
     return deletedCount;
   }
@@ -168,7 +159,7 @@ export class DocumentTable {
     for (let attempt = 0; attempt < READ_ATTEMPTS && current !== null; attempt += 1) {
       if (current[SPLIT] !== true) return decodeDocument(current);
       const owner = this.#ownerOf(current._id);
-      const _id = { $in: [...partIdsOf(owner, current)] };
+      const _id = { $in: [...listPartIds(owner, current)] };
       const parts = await this.connection.run(READ, () => this.#parts.find({ _id }).toArray());
       const joined = joinDocument(owner, current, new Map(parts.map((part) => [part._id, part])));
       if (joined !== undefined) return joined;
@@ -197,7 +188,7 @@ export class DocumentTable {
 
   async #insertAll(documents: readonly Stored[]): Promise<readonly (PlatformError | undefined)[]> {
     const errors = await this.connection.run(WRITE, () =>
-      errorsOf(() => this.#collection.insertMany([...documents], { ordered: false })),
+      collectErrors(() => this.#collection.insertMany([...documents], { ordered: false })),
     );
     return documents.map((_, index) => {
       const error = errors.get(index);
@@ -213,7 +204,7 @@ export class DocumentTable {
 
   /** Inserts all documents without a look-up, because nearly all are new. Then replaces those that existed. */
   async #insertOrReplace(documents: readonly Stored[]): Promise<readonly (PlatformError | undefined)[]> {
-    const inserted = await errorsOf(() => this.#collection.insertMany([...documents], { ordered: false }));
+    const inserted = await collectErrors(() => this.#collection.insertMany([...documents], { ordered: false }));
     const there = documents.flatMap((_, index) => (inserted.get(index)?.code === DUPLICATE_KEY ? index : []));
     const replaced = new Map<number, MongoServerError>();
     for (let start = 0; start < there.length; start += REPLACEMENTS_PER_REQUEST) {
@@ -222,7 +213,7 @@ export class DocumentTable {
         const { _id, ...replacement } = documents[index] as Stored;
         return { replaceOne: { filter: { _id }, replacement, upsert: true } };
       });
-      const errors = await errorsOf(() => this.#collection.bulkWrite(replacements, { ordered: false }));
+      const errors = await collectErrors(() => this.#collection.bulkWrite(replacements, { ordered: false }));
       for (const [position, error] of errors) replaced.set(some[position] ?? -1, error);
     }
     return documents.map((_, index) => {
@@ -232,13 +223,12 @@ export class DocumentTable {
   }
 }
 
-/** Whether a write was refused because there is a document with this id. */
 function isDuplicate(thrown: unknown): boolean {
   return thrown instanceof Error && thrown.cause instanceof MongoServerError && thrown.cause.code === DUPLICATE_KEY;
 }
 
 /** The errors of single writes of a batch, by index. @throws for a failure of the whole batch, or one that may pass */
-async function errorsOf(write: () => Promise<unknown>): Promise<ReadonlyMap<number, MongoServerError>> {
+async function collectErrors(write: () => Promise<unknown>): Promise<ReadonlyMap<number, MongoServerError>> {
   try {
     await write();
     return new Map();

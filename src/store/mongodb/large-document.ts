@@ -9,7 +9,6 @@ const PART_BYTES = 8 * 1024 ** 2;
 /** Marks every document that lacks fields. No field of this program has such a name. */
 export const SPLIT = '%split';
 
-/** Takes the place of a field that is too large for its document. */
 const PARTS = '%parts';
 
 export interface DocumentPart extends Document {
@@ -29,11 +28,7 @@ export interface SplitDocument {
   readonly parts: readonly DocumentPart[];
 }
 
-/**
- * @param owner collection and _id
- * @param document encoded for the server
- * @param json the same document before encoding
- */
+/** @param owner collection and _id @param document encoded for the server @param json the same before encoding */
 export function splitDocument(owner: string, document: Document, json: object): SplitDocument {
   let excess = BSON.calculateObjectSize(document) - MAX_DOCUMENT_BYTES;
   if (excess <= 0) return { document, parts: [] };
@@ -59,7 +54,7 @@ export function splitDocument(owner: string, document: Document, json: object): 
 }
 
 /** The _id of every part that a stored document needs; none for one that was not split. */
-export function partIdsOf(owner: string, document: Document): readonly string[] {
+export function listPartIds(owner: string, document: Document): readonly string[] {
   if (document[SPLIT] !== true) return [];
   return Object.values(document).flatMap((value: unknown) => {
     const reference = referenceIn(value);

@@ -18,9 +18,7 @@ const DOCUMENT_VALIDATION_FAILURE = 121;
 const OUT_OF_DISK_SPACE = 14031;
 export const DUPLICATE_KEY = 11000;
 
-/**
- * Errors of a server that stops, starts, or changes its role. The driver's specification retries on the same errors.
- */
+/** Errors of a server that stops, starts or changes its role; the driver's specification retries on the same. */
 const PASSING = new Set([6, 7, 64, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436]);
 
 /** Messages of a server that is shutting down, for errors without a code. */
@@ -51,7 +49,7 @@ export function isClosed(thrown: unknown): boolean {
 /** `what` completes a sentence: "cannot be read". A PlatformError, which already has advice, is passed on. */
 export function mongoError(place: string, what: string, thrown: unknown): PlatformError {
   if (thrown instanceof PlatformError) return thrown;
-  return new PlatformError('storage', `The store ${place} ${what}: ${reasonOf(thrown)}.`, { cause: thrown });
+  return new PlatformError('storage', `The store ${place} ${what}: ${describeReason(thrown)}.`, { cause: thrown });
 }
 
 export function unreachable(place: string, thrown: unknown): PlatformError {
@@ -63,7 +61,7 @@ export function unreachable(place: string, thrown: unknown): PlatformError {
   );
 }
 
-function reasonOf(thrown: unknown): string {
+function describeReason(thrown: unknown): string {
   if (authenticationFailure(thrown) !== undefined) {
     return 'the server does not accept the user or the password of its URI: correct them, or name the database that the user belongs to with ?authSource=NAME';
   }
@@ -92,7 +90,7 @@ const REMEDIES: ReadonlyMap<number, string> = new Map([
 ]);
 
 function authenticationFailure(thrown: unknown): unknown {
-  for (const error of chainOf(thrown)) {
+  for (const error of listCauses(thrown)) {
     if (error instanceof MongoServerError && Number(error.code) === AUTHENTICATION_FAILED) return error;
     if (error instanceof Error && /authentication failed/i.test(error.message)) return error;
   }
@@ -100,14 +98,14 @@ function authenticationFailure(thrown: unknown): unknown {
 }
 
 function isTooOld(thrown: unknown): boolean {
-  return chainOf(thrown).some(
+  return listCauses(thrown).some(
     (error) =>
       error instanceof MongoCompatibilityError ||
       (error instanceof Error && /maximum wire version/.test(error.message)),
   );
 }
 
-function chainOf(thrown: unknown): readonly unknown[] {
+function listCauses(thrown: unknown): readonly unknown[] {
   const chain: unknown[] = [];
   for (let error = thrown; error !== undefined && chain.length < 8;) {
     chain.push(error);

@@ -27,10 +27,8 @@ const STRUCTURES: readonly Structure[] = [
 ];
 
 /**
- * Opens the store in a database. Creates both, unless the access is `read`.
- *
- * @throws PlatformError `usage` for a wrong URI, `not_found` for a missing store with the access `read`, `unavailable`
- *   if no server answers, `storage` if the server refuses
+ * Opens the store in a database. Creates both, unless the access is `read`. @throws PlatformError `usage` for a wrong
+ * URI, `not_found` for a missing store (`read`), `unavailable` if no server answers, `storage` if the server refuses
  */
 export async function openMongoStore(uri: string, options: StoreOptions): Promise<MongoResultStore> {
   const connection = await Connection.open(uri, options);

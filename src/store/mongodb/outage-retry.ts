@@ -6,7 +6,6 @@ export interface OutageRetryOptions {
   readonly place: string;
   readonly warn: (message: string) => void;
   readonly isPassing: (thrown: unknown) => boolean;
-  /** After this long without an answer, the server counts as gone for good. */
   readonly giveUpAfterMs: number;
   /** When it aborts, waiting ends. */
   readonly signal?: AbortSignal | undefined;
@@ -22,10 +21,7 @@ const MAX_PAUSE_MS = 2_000;
 /** Longest wait for an answer that is on its way when the user interrupts. */
 const AFTER_ABORT_MS = 2_000;
 
-/**
- * Repeats requests until the server answers, up to a time limit. Requests have to be idempotent: a request whose answer
- * was lost is repeated. All requests of a store share an outage.
- */
+/** Repeats idempotent requests until the server answers, up to a time limit. A store's requests share an outage. */
 export class OutageRetry {
   readonly #clock: Clock;
   /** Start of the outage by the clock; undefined while the server answers. */

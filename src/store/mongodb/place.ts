@@ -1,23 +1,14 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { messageOf, PlatformError } from '../../base/errors.js';
 
-export interface MongoPlace {
-  readonly client: MongoClient;
-  readonly database: string;
-  readonly text: string;
-}
-
-/**
- * Characters that the server refuses in a database's name (MongoDB's manual, "Naming Restrictions"), and its limit in
- * bytes.
- */
+/** Characters that no database's name may have (MongoDB's manual, "Naming Restrictions"), and its limit in bytes. */
 const FORBIDDEN = /[/\\. "$*<>:|?\0]/;
 const MAX_NAME_BYTES = 63;
 
 const EXAMPLE = 'mongodb://HOST/DATABASE';
 
 /** Parses a URI without connecting. @throws PlatformError `usage`, without repeating the URI: it may hold a password */
-export function mongoAddress(uri: string, options: MongoClientOptions): MongoPlace {
+export function mongoAddress(uri: string, options: MongoClientOptions) {
   const database = databaseIn(uri);
   let client: MongoClient;
   try {

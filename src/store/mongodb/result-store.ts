@@ -12,7 +12,7 @@ import { unreadableMessage } from '../unreadable.js';
 import { MongoCollection } from './collection.js';
 import type { Connection } from './connection.js';
 import { documentIdOf, withoutFields } from './document-codec.js';
-import { DocumentTable, type PutDocument } from './document-table.js';
+import { DocumentTable } from './document-table.js';
 
 /** See {@link countedSchema}. */
 const COUNTED_FIELDS = ['_id', 'system', 'measuredAt', 'outcome.kind', 'conditions'];
@@ -26,13 +26,11 @@ export class MongoResultStore implements ResultStore {
   readonly #systems: DocumentTable;
   readonly #shapes: DocumentTable;
   readonly #collections = new Map<string, DocumentTable>();
-  /** Identifiers of systems that are known to be on the server, or on their way. */
   readonly #storedSystems = new Map<string, Promise<void>>();
   readonly #knownSystems = new Map<string, Read<System>>();
   readonly #underWay = new Set<Promise<unknown>>();
   #closed: Promise<void> | undefined;
 
-  /** @param options `isOnlyRead`: finding documents creates nothing on the server */
   constructor(
     private readonly connection: Connection,
     private readonly options: { readonly isOnlyRead: boolean },
@@ -52,7 +50,9 @@ export class MongoResultStore implements ResultStore {
     const key = measurementKey(measurement);
     const id = measurementId(key) ?? '';
     const json = { fingerprint: key.system, protocolKey: key.setup, ...document };
-    await this.#track(this.#put(document.system, system, { id, json }));
+    // The system is stored first: a measurement that can be seen can be read.
+    const stored = this.#storeSystem(document.system, system);
+    await this.#track(stored.then(() => this.#measurements.put({ id, json })));
   }
 
   async findMeasurements(
@@ -184,12 +184,6 @@ export class MongoResultStore implements ResultStore {
     } finally {
       this.#underWay.delete(work);
     }
-  }
-
-  async #put(systemId: string, system: System, measurement: PutDocument): Promise<void> {
-    // The system is stored first: a measurement that can be seen can be read.
-    await this.#storeSystem(systemId, system);
-    await this.#measurements.put(measurement);
   }
 
   #storeSystem(id: string, system: System): Promise<void> {

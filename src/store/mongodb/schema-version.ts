@@ -21,10 +21,7 @@ interface Format {
 
 const formatSchema = z.object({ schemaVersion: z.int().min(1) });
 
-/**
- * Writes this version into a new store, or brings an existing store to it step by step. @returns whether the database
- * was no store before
- */
+/** Writes this version into a new store, or brings an old one to it. @returns whether the database was no store */
 export async function migrate(connection: Connection, migrations: readonly Migration[] = MIGRATIONS): Promise<boolean> {
   const newest = 1 + migrations.length;
   const found = await readVersion(connection);
@@ -40,11 +37,7 @@ export async function migrate(connection: Connection, migrations: readonly Migra
   return found === undefined;
 }
 
-/**
- * Makes sure that there is a store and that it can be read, without changing anything. An older store is read as it is.
- *
- * @throws PlatformError `not_found` if there is none, `storage` for the store of a newer version
- */
+/** Changes nothing; an older store is read as it is. @throws PlatformError `not_found`, or `storage` for a newer one */
 export async function requireReadable(connection: Connection): Promise<void> {
   const newest = 1 + MIGRATIONS.length;
   const found = await readVersion(connection);

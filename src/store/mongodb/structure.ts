@@ -12,9 +12,7 @@ const INTERNAL_ERROR = new Set([1]);
 
 const NAMESPACE_EXISTS = 48;
 
-/**
- * Errors of a server without validators, or for a user who may not change them (mongo, src/mongo/base/error_codes.yml).
- */
+/** Of a server without validators, or for a user who may not change them (mongo, src/mongo/base/error_codes.yml). */
 const NO_VALIDATORS = new Set([13, 59, 72, 115, 238, 40415]);
 
 const WHAT = 'cannot be prepared';
@@ -57,10 +55,7 @@ async function ignoring(codes: readonly number[], action: () => Promise<void>): 
   }
 }
 
-/**
- * Whether FerretDB says that the index is there: two processes that create it at the same time, as after an outage, get
- * this from its SQLite backend. MongoDB has codes of its own for an index with other options.
- */
+/** FerretDB's SQLite backend tells this one of two processes that create an index at once; MongoDB has codes. */
 export function isIndexThere(error: unknown): boolean {
   return isOneOf(error, INTERNAL_ERROR) && /\bindex \S+ already exists\b/.test(messageOf(error));
 }

@@ -29,12 +29,8 @@ const TYPES = new Map<string, string | readonly string[]>([
 type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * A server's validator for documents of a schema: their fields, types and ranges. It prevents other programs from
- * writing documents that this program cannot read. It is coarser than the schema, which this process checks for every
- * document that it writes.
- *
- * @param untyped additional fields, and fields with another type than in JSON
- * @returns undefined for a schema that defines no fields
+ * A server's validator, coarser than the schema: other programs cannot write documents that this one cannot read.
+ * @param untyped additional fields, and fields with another type than in JSON @returns undefined if none are defined
  */
 export function buildValidator(schema: z.ZodType, untyped: readonly string[]): Document | undefined {
   const json: JsonSchema = z.toJSONSchema(schema, { target: 'draft-4', unrepresentable: 'any', io: 'output' });

@@ -4,10 +4,7 @@ import { warnThroughNode, type ResultStore, type StoreOptions } from '../result-
 import { SpoolingResultStore } from './result-store.js';
 import { Spool, spoolFolder } from './spool.js';
 
-/**
- * A server's store with a spool for outages of the server. @param dataFolder the user's data folder, which has the
- * spools
- */
+/** With a spool for outages of the server. @param dataFolder the user's data folder, which has the spools */
 export async function openTeamStore(uri: string, dataFolder: string, options: StoreOptions): Promise<ResultStore> {
   const remote = await openMongoStore(uri, options);
   const { place } = remote;

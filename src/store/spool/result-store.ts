@@ -1,30 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import type { Measurement, MeasurementKey } from '../../measurement/measurement.js';
-import type { System } from '../../measurement/system.js';
-import type { Collection, CollectionDefinition, CollectionShape } from '../collection.js';
+import type { Collection, CollectionDefinition } from '../collection.js';
 import { requireShape } from '../collection-shape.js';
 import type { ResultStore } from '../result-store.js';
-import type { SystemCounts } from '../system-counts.js';
 import type { TransferRecord } from '../transfer-record.js';
 import type { Spool } from './spool.js';
 
-/**
- * After this long, a write that the server has not confirmed goes into the spool as well, where it survives a kill -9.
- */
+/** A write that the server has not confirmed by then goes into the spool as well, where it survives a kill -9. */
 const SAFE_AFTER_MS = 1_000;
 
-export interface SpoolingOptions {
-  readonly warn: (message: string) => void;
-  /** Called for every record that stays in the spool. */
-  readonly onSpooled: () => void;
-}
-
-/**
- * A server's store whose puts never fail because the server is unavailable: writes that the server does not confirm
- * stay in a spool on this machine, which `mlmodelscope store sync` empties. Once the server counts as gone, puts and
- * `findMeasurements` do not call it again.
- */
+/** Writes that the server does not confirm stay in a spool; once it counts as gone, puts and finds do not call it. */
 export class SpoolingResultStore implements ResultStore {
   readonly isShared = true;
   #isUnavailable = false;
@@ -35,7 +21,7 @@ export class SpoolingResultStore implements ResultStore {
   constructor(
     private readonly remote: ResultStore,
     private readonly spool: Spool,
-    private readonly options: SpoolingOptions,
+    private readonly options: { readonly warn: (message: string) => void; readonly onSpooled: () => void },
   ) {}
 
   get isUnavailable(): boolean {
@@ -57,36 +43,20 @@ export class SpoolingResultStore implements ResultStore {
       : await this.remote.findMeasurements(signatures, system, setup);
     const found = new Map<string, Measurement>();
     for (const signature of signatures) {
-      const measurement = stored.get(signature) ?? (await this.#spooled({ signature, system, setup }));
+      const spooled = () => this.#attempt(() => this.spool.findMeasurement({ signature, system, setup }));
+      const measurement = stored.get(signature) ?? (await spooled());
       if (measurement !== undefined) found.set(signature, measurement);
     }
     return found;
   }
 
-  /** Those that wait on this machine are not among them. */
-  measurementsOf(signature: string): Promise<readonly Measurement[]> {
-    return this.remote.measurementsOf(signature);
-  }
-
-  deleteMeasurements(keys: readonly MeasurementKey[]): Promise<number> {
-    return this.remote.deleteMeasurements(keys);
-  }
-
-  listSystems(): Promise<readonly System[]> {
-    return this.remote.listSystems();
-  }
-
-  countSystems(onSlow?: (message: string) => void): Promise<readonly SystemCounts[]> {
-    return this.remote.countSystems(onSlow);
-  }
-
-  listMeasurements(): AsyncIterable<Measurement> {
-    return this.remote.listMeasurements();
-  }
-
-  listCollections(): Promise<readonly CollectionShape[]> {
-    return this.remote.listCollections();
-  }
+  // What waits on this machine is not in the answers of these.
+  readonly measurementsOf = (signature: string) => this.remote.measurementsOf(signature);
+  readonly deleteMeasurements = (keys: readonly MeasurementKey[]) => this.remote.deleteMeasurements(keys);
+  readonly listSystems = () => this.remote.listSystems();
+  readonly countSystems = (onSlow?: (message: string) => void) => this.remote.countSystems(onSlow);
+  readonly listMeasurements = () => this.remote.listMeasurements();
+  readonly listCollections = () => this.remote.listCollections();
 
   collection<Document extends object>(definition: CollectionDefinition<Document>): Collection<Document> {
     const collection = this.remote.collection(definition);
@@ -147,11 +117,6 @@ export class SpoolingResultStore implements ResultStore {
     }
     // If the removal fails, the record is later sent to the server again, which is idempotent.
     if (spooled !== undefined) await this.#attempt(() => this.spool.remove(spooled));
-  }
-
-  /** The measurement that waits on this machine; undefined if there is none, or it cannot be read. */
-  #spooled(key: MeasurementKey): Promise<Measurement | undefined> {
-    return this.#attempt(() => this.spool.findMeasurement(key));
   }
 
   async #attempt<T>(work: () => Promise<T>): Promise<T | undefined> {

@@ -9,7 +9,7 @@ import { openEmbeddedStore } from '../embedded/open.js';
 import { measurementId } from '../measurement-id.js';
 import type { ResultStore, StoreOptions } from '../result-store.js';
 import { readText } from '../stored-text.js';
-import { anyDocumentOf, transferRecordSchema, type TransferRecord } from '../transfer-record.js';
+import { defineAnyDocument, transferRecordSchema, type TransferRecord } from '../transfer-record.js';
 
 const spooledSchema = z.strictObject({ key: z.string(), record: z.string() });
 
@@ -22,10 +22,7 @@ const SPOOLED: CollectionDefinition<Spooled> = {
   indexes: [],
 };
 
-/**
- * Writes that could not be sent to a server, in a store on this machine. Several processes may use a spool at once. It
- * is created when the first record is put into it.
- */
+/** Writes that could not be sent to a server. Several processes may use a spool; the first record creates it. */
 export class Spool {
   #store: Promise<ResultStore> | undefined;
 
@@ -54,7 +51,6 @@ export class Spool {
     return read?.ok === true && read.value.kind === 'measurement' ? read.value.measurement : undefined;
   }
 
-  /** All waiting records, each with the document for {@link Spool.remove}. */
   async *records(): AsyncIterable<{ readonly record: TransferRecord; readonly spooled: Spooled }> {
     if (!this.#exists()) return;
     for await (const spooled of (await this.#documents()).find({})) {
@@ -91,7 +87,7 @@ export function spoolFolder(dataFolder: string, place: string): string {
 /** The same key for all versions of a record, so that a later version takes the place of an earlier one. */
 function recordKey(record: TransferRecord): string {
   if (record.kind === 'measurement') return `measurement ${measurementId(measurementKey(record.measurement))}`;
-  const { key } = checkedDocument(anyDocumentOf(record.collection), record.document);
+  const { key } = checkedDocument(defineAnyDocument(record.collection), record.document);
   const hash = createHash('sha256').update(JSON.stringify(key)).digest('hex');
   return `document ${record.collection.name} ${hash}`;
 }

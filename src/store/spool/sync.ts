@@ -1,4 +1,4 @@
-import { measurementKey, type Measurement } from '../../measurement/measurement.js';
+import { measurementKey } from '../../measurement/measurement.js';
 import { openMongoStore } from '../mongodb/open.js';
 import type { ResultStore, StoreOptions } from '../result-store.js';
 import { putRecord, type Transferred } from '../transfer.js';
@@ -30,9 +30,5 @@ async function isOutdated(record: TransferRecord, store: ResultStore): Promise<b
   if (record.kind !== 'measurement') return false;
   const { signature, system, setup } = measurementKey(record.measurement);
   const stored = (await store.findMeasurements([signature], system, setup)).get(signature);
-  return stored !== undefined && timeOf(stored) > timeOf(record.measurement);
-}
-
-function timeOf({ measuredAt }: Measurement): number {
-  return Date.parse(measuredAt);
+  return stored !== undefined && Date.parse(stored.measuredAt) > Date.parse(record.measurement.measuredAt);
 }

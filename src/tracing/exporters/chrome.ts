@@ -2,35 +2,30 @@ import type { Exporter } from '../../base/exporters/exporter.js';
 import { byStart, type SpanDocument } from '../span-document.js';
 import { groupedBy } from '../../base/grouped-by.js';
 
-// Chrome's trace events, which Perfetto and chrome://tracing open. Source: "Trace Event Format", Google, 2016: complete
-// events (X) with times in microseconds, and metadata events (M) that name the processes.
+// Chrome's trace events, which Perfetto opens. Source: "Trace Event Format", Google, 2016: complete events (X) with
+// times in microseconds, and metadata events (M) that name the processes.
 
 const NS_PER_US = 1000;
 
-interface Timed {
-  readonly span: SpanDocument;
-  readonly startNano: bigint;
-  readonly endNano: bigint;
-}
+type Timed = ReturnType<typeof timed>;
 
-function timed(span: SpanDocument): Timed {
+function timed(span: SpanDocument) {
   return { span, startNano: BigInt(span.start_unix_nano), endNano: BigInt(span.end_unix_nano) };
 }
 
-/** Of two spans that start together, the longer one comes first, because it contains the other. */
+/** Of two spans that start together, the longer one contains the other. */
 function byStartAndLength(a: Timed, b: Timed): number {
   return byStart(a.span, b.span) || (a.endNano > b.endNano ? -1 : a.endNano < b.endNano ? 1 : 0);
 }
 
 /**
- * Assigns spans to threads, so that two spans of a thread follow each other, or one contains the other, because viewers
- * draw nothing else. Spans that only overlap get different threads.
+ * Spans of one thread must follow or contain each other: viewers draw nothing else.
  *
  * @param spans in the order of {@link byStartAndLength}
  * @returns each span's thread, from 1 up
  */
-function threadsOf(spans: readonly Timed[]): readonly number[] {
-  /** For each thread, the ends of the spans that are open on it, the innermost last. */
+function assignThreads(spans: readonly Timed[]): readonly number[] {
+  // The ends of each thread's open spans, the innermost last.
   const open: bigint[][] = [];
   return spans.map(({ startNano, endNano }) => {
     for (const ends of open) while ((ends.at(-1) ?? startNano + 1n) <= startNano) ends.pop();
@@ -41,7 +36,7 @@ function threadsOf(spans: readonly Timed[]): readonly number[] {
   });
 }
 
-function argumentsOf({ attributes, status, status_message, ...span }: SpanDocument): object {
+function listArguments({ attributes, status, status_message, ...span }: SpanDocument): object {
   const { trace_id, span_id, parent_span_id } = span;
   const failure = status === 'error' ? { error: status_message } : {};
   return { ...attributes, ...failure, trace_id, span_id, parent_span_id };
@@ -55,9 +50,9 @@ export const chrome: Exporter<readonly SpanDocument[]> = (spans) => {
     const pid = index + 1;
     const resource = own[0]?.span.resource ?? {};
     const name = String(resource['service.name'] ?? 'unknown_service');
-    const threads = threadsOf(own);
+    const threads = assignThreads(own);
     return [
-      // Some readers require cat, tid and ts in every event, although metadata has no time.
+      // Some readers require cat, tid and ts in every event.
       { ph: 'M', cat: '__metadata', name: 'process_name', pid, tid: 0, ts: 0, args: { ...resource, name } },
       ...own.map(({ span, startNano, endNano }, i) => ({
         ph: 'X',
@@ -67,7 +62,7 @@ export const chrome: Exporter<readonly SpanDocument[]> = (spans) => {
         tid: threads[i],
         ts: Number(startNano - originNano) / NS_PER_US,
         dur: Number(endNano - startNano) / NS_PER_US,
-        args: argumentsOf(span),
+        args: listArguments(span),
       })),
     ];
   });

@@ -12,7 +12,7 @@ function failureAttributes({ status, status_message }: SpanDocument): Readonly<R
   return { error: true, 'otel.status_code': 'ERROR', 'otel.status_description': status_message };
 }
 
-function spanOf(span: SpanDocument, processId: string): object {
+function exportSpan(span: SpanDocument, processId: string): object {
   const start = BigInt(span.start_unix_nano);
   const written = jaegerSpan({
     traceId: span.trace_id,
@@ -37,7 +37,7 @@ export const jaeger: Exporter<readonly SpanDocument[]> = (spans) => {
       processes.set(key, id);
       return id;
     };
-    const written = own.map((span) => spanOf(span, processOf(span)));
+    const written = own.map((span) => exportSpan(span, processOf(span)));
     const described = [...processes].map(([key, id]) => {
       const { 'service.name': name = 'unknown_service', ...rest } = JSON.parse(key) as SpanDocument['resource'];
       return [id, jaegerProcess(String(name), rest)];

@@ -2,8 +2,8 @@ import type { Exporter } from '../../base/exporters/exporter.js';
 import { SPAN_KINDS, type SpanAttributeValue, type SpanDocument } from '../span-document.js';
 import { groupedBy } from '../../base/grouped-by.js';
 
-// OTLP's JSON encoding of an ExportTraceServiceRequest: identifiers in hexadecimal, 64-bit numbers as decimal text,
-// enums as numbers. Source: opentelemetry-proto, docs/specification.md, "JSON Protobuf Encoding".
+// OTLP's JSON: identifiers in hexadecimal, 64-bit numbers as text, enums as numbers. Source: opentelemetry-proto,
+// docs/specification.md, "JSON Protobuf Encoding".
 
 /** Numbers of Status.StatusCode. */
 const STATUS_CODES = { unset: 0, ok: 1, error: 2 } as const;
@@ -19,7 +19,7 @@ function keyValues(attributes: Readonly<Record<string, SpanAttributeValue>>): ob
   return Object.entries(attributes).map(([key, value]) => ({ key, value: anyValue(value) }));
 }
 
-function spanOf(span: SpanDocument): object {
+function exportSpan(span: SpanDocument): object {
   return {
     traceId: span.trace_id,
     spanId: span.span_id,
@@ -41,7 +41,7 @@ export const otlp: Exporter<readonly SpanDocument[]> = (spans) => {
   const resources = groupedBy(spans, ({ resource }) => JSON.stringify(resource));
   const resourceSpans = [...resources.values()].map((own) => ({
     resource: { attributes: keyValues(own[0]?.resource ?? {}) },
-    scopeSpans: [{ scope: { name: 'mlmodelscope' }, spans: own.map(spanOf) }],
+    scopeSpans: [{ scope: { name: 'mlmodelscope' }, spans: own.map(exportSpan) }],
   }));
   return `${JSON.stringify({ resourceSpans })}\n`;
 };

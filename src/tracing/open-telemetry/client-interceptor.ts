@@ -2,11 +2,11 @@ import { InterceptingCall, type Interceptor, ListenerBuilder, RequesterBuilder, 
 import { context, propagation, SpanKind, trace, type Tracer } from '@opentelemetry/api';
 import { unixNanoNow } from '../unix-time.js';
 import { metadataSetter } from './grpc-carrier.js';
-import { hrTimeOf } from './hr-time.js';
-import { callAttributes, methodOf, setEnd } from './rpc-attributes.js';
+import { toHrTime } from './hr-time.js';
+import { callAttributes, parseMethod, setEnd } from './rpc-attributes.js';
 import { levelIn } from './level-in-context.js';
 
-/** `host:port`, with or without a resolver's scheme before it, as server.address and server.port. */
+/** The peer is `host:port`, with or without a resolver's scheme before it. */
 function serverAttributes(peer: string): Record<string, string | number> {
   const match = /^(?:[a-z][\w+.-]*:\/*)?(?<host>\[[^\]]+\]|[^:/]+):(?<port>\d+)$/.exec(peer);
   if (match?.groups === undefined) return {};
@@ -21,15 +21,15 @@ export function clientInterceptor(tracer: Tracer): Interceptor {
     // Renewals, health checks and the exporter's own calls belong to no trace.
     if (trace.getSpanContext(around) === undefined || levelIn(around) === 'NO_TRACE') return new InterceptingCall(call);
     const { path } = options.method_definition;
-    const startTime = hrTimeOf(unixNanoNow());
+    const startTime = toHrTime(unixNanoNow());
     const attributes = { ...callAttributes(path), ...serverAttributes(call.getPeer()) };
-    const span = tracer.startSpan(methodOf(path), { kind: SpanKind.CLIENT, startTime, attributes }, around);
+    const span = tracer.startSpan(parseMethod(path), { kind: SpanKind.CLIENT, startTime, attributes }, around);
     let ended = false;
     const end = (code: status, details: string): void => {
       if (ended) return;
       ended = true;
       setEnd(span, 'client', code, details);
-      span.end(hrTimeOf(unixNanoNow()));
+      span.end(toHrTime(unixNanoNow()));
     };
     const requester = new RequesterBuilder()
       .withStart((metadata, _listener, next) => {

@@ -5,11 +5,11 @@ import { SPAN_KINDS, type SpanAttributeValue, type SpanDocument } from '../span-
 /** In the order of the API's SpanStatusCode. */
 const STATUSES = ['unset', 'ok', 'error'] as const;
 
-function unixNanoOf([seconds, nanoseconds]: HrTime): string {
+function formatUnixNano([seconds, nanoseconds]: HrTime): string {
   return `${BigInt(seconds) * 1_000_000_000n + BigInt(nanoseconds)}`;
 }
 
-function attributesOf(
+function convertAttributes(
   attributes: Readonly<Record<string, AttributeValue | undefined>>,
 ): Record<string, SpanAttributeValue> {
   return Object.fromEntries(
@@ -20,7 +20,7 @@ function attributesOf(
   );
 }
 
-export function spanDocumentOf(span: sdk.ReadableSpan): SpanDocument {
+export function toSpanDocument(span: sdk.ReadableSpan): SpanDocument {
   const { traceId, spanId } = span.spanContext();
   return {
     trace_id: traceId,
@@ -28,11 +28,11 @@ export function spanDocumentOf(span: sdk.ReadableSpan): SpanDocument {
     parent_span_id: span.parentSpanContext?.spanId ?? '',
     name: span.name,
     kind: SPAN_KINDS[span.kind] ?? 'internal',
-    start_unix_nano: unixNanoOf(span.startTime),
-    end_unix_nano: unixNanoOf(span.endTime),
-    attributes: attributesOf(span.attributes),
+    start_unix_nano: formatUnixNano(span.startTime),
+    end_unix_nano: formatUnixNano(span.endTime),
+    attributes: convertAttributes(span.attributes),
     status: STATUSES[span.status.code] ?? 'unset',
     status_message: span.status.message ?? '',
-    resource: attributesOf(span.resource.attributes),
+    resource: convertAttributes(span.resource.attributes),
   };
 }

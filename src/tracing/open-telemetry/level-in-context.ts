@@ -1,10 +1,9 @@
 import { type Context, propagation } from '@opentelemetry/api';
 import { DEFAULT_TRACE_LEVEL, isTraceLevel, type TraceLevel } from '../trace-level.js';
 
-/** The level travels as W3C baggage, so that it reaches every process that the trace does. */
+/** W3C baggage reaches every process that the trace does. */
 const BAGGAGE_KEY = 'mlmodelscope.trace_level';
 
-/** The requested level, or the default if none is requested or this version does not know it. */
 export function levelIn(context: Context): TraceLevel {
   const asked = propagation.getBaggage(context)?.getEntry(BAGGAGE_KEY)?.value;
   return isTraceLevel(asked) ? asked : DEFAULT_TRACE_LEVEL;

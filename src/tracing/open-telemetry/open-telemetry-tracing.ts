@@ -25,16 +25,15 @@ import { includesLevel, type TraceLevel } from '../trace-level.js';
 import type { ContextHeaders, SpanSink, Tracing } from '../tracing.js';
 import { unixNanoNow } from '../unix-time.js';
 import { clientInterceptor } from './client-interceptor.js';
-import { hrTimeOf } from './hr-time.js';
+import { toHrTime } from './hr-time.js';
 import { levelIn, withLevel } from './level-in-context.js';
-import { readableSpanOf } from './readable-span.js';
+import { toReadableSpan } from './readable-span.js';
 import { serverInterceptor } from './server-interceptor.js';
 import type { SpanKeeper } from './span-keeper.js';
 
-/** Names the instrumentation in every span. */
 const SCOPE = 'mlmodelscope';
 
-/** Spans between two flushes: a batch processor drops spans beyond its queue, 2048 by default. */
+/** A batch processor drops spans beyond its queue, 2048 by default. */
 const SPANS_PER_FLUSH = 1024;
 
 export interface OpenTelemetryParts {
@@ -51,20 +50,17 @@ function fail(span: Span, thrown: unknown): void {
 
 export class OpenTelemetryTracing implements Tracing {
   readonly #tracer: Tracer = trace.getTracer(SCOPE);
-  readonly #parts: OpenTelemetryParts;
   readonly clientInterceptor: Interceptor = clientInterceptor(this.#tracer);
   readonly serverInterceptor: ServerInterceptor = serverInterceptor(this.#tracer);
   #sinceFlush = 0;
 
-  constructor(parts: OpenTelemetryParts) {
-    this.#parts = parts;
-  }
+  constructor(private readonly parts: OpenTelemetryParts) {}
 
   inSpan<T>(name: string, { level, attributes }: SpanOptions, work: (span: OpenSpan) => T): T {
     const around = context.active();
     if (!includesLevel(levelIn(around), level)) return work(NO_SPAN);
     const span = this.#start(name, level, attributes, unixNanoNow(), around);
-    const end = (): void => span.end(hrTimeOf(unixNanoNow()));
+    const end = (): void => span.end(toHrTime(unixNanoNow()));
     const open: OpenSpan = {
       place: span.spanContext(),
       setAttributes: (more) => void span.setAttributes({ ...more }),
@@ -102,7 +98,7 @@ export class OpenTelemetryTracing implements Tracing {
     const inside = trace.setSpan(under, span);
     for (const child of children) await this.#recordOne(child, inside, asked);
     if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
-    span.end(hrTimeOf(startUnixNano + BigInt(durationNs)));
+    span.end(toHrTime(startUnixNano + BigInt(durationNs)));
     await this.#flushSometimes();
   }
 
@@ -110,8 +106,8 @@ export class OpenTelemetryTracing implements Tracing {
     this.#sinceFlush++;
     if (this.#sinceFlush < SPANS_PER_FLUSH) return;
     this.#sinceFlush = 0;
-    // Failures to export spans are reported at the end.
-    await this.#parts.flush().catch(() => {});
+    // `flush` reports failures at the end.
+    await this.parts.flush().catch(() => {});
   }
 
   #start(
@@ -123,7 +119,7 @@ export class OpenTelemetryTracing implements Tracing {
   ): Span {
     const options = {
       kind: SpanKind.INTERNAL,
-      startTime: hrTimeOf(startUnixNano),
+      startTime: toHrTime(startUnixNano),
       attributes: { ...attributes, trace_level: level },
     };
     return this.#tracer.startSpan(name, options, under);
@@ -156,34 +152,34 @@ export class OpenTelemetryTracing implements Tracing {
   }
 
   takeSpans(traceId: string): readonly SpanDocument[] {
-    return this.#parts.keeper.take(traceId);
+    return this.parts.keeper.take(traceId);
   }
 
   addSpans(spans: readonly SpanDocument[]): void {
-    this.#parts.keeper.add(spans);
+    this.parts.keeper.add(spans);
   }
 
   keepSpansIn(sink: SpanSink | undefined): Promise<void> {
-    return this.#parts.keeper.keepIn(sink);
+    return this.parts.keeper.keepIn(sink);
   }
 
   get isSending(): boolean {
-    return this.#parts.senders.length > 0;
+    return this.parts.senders.length > 0;
   }
 
   async send(spans: readonly SpanDocument[]): Promise<void> {
     for (const span of spans) {
-      for (const sender of this.#parts.senders) sender.onEnd(readableSpanOf(span));
+      for (const sender of this.parts.senders) sender.onEnd(toReadableSpan(span));
       await this.#flushSometimes();
     }
   }
 
   flush(): Promise<void> {
-    return exported(Promise.all([this.#parts.flush(), this.#parts.keeper.forceFlush()]));
+    return exported(Promise.all([this.parts.flush(), this.parts.keeper.forceFlush()]));
   }
 
   close(): Promise<void> {
-    return exported(this.#parts.shutDown());
+    return exported(this.parts.shutDown());
   }
 }
 

@@ -1,7 +1,7 @@
 import { type Attributes, type HrTime, SpanStatusCode, TraceFlags } from '@opentelemetry/api';
 import { resources, type tracing as sdk } from '@opentelemetry/sdk-node';
 import { SPAN_KINDS, type SpanDocument } from '../span-document.js';
-import { hrTimeOf } from './hr-time.js';
+import { toHrTime } from './hr-time.js';
 
 const STATUSES = {
   unset: SpanStatusCode.UNSET,
@@ -10,30 +10,30 @@ const STATUSES = {
 } as const satisfies Record<SpanDocument['status'], SpanStatusCode>;
 
 /** The SDK's types allow only lists of one type, but a list keeps its elements here. */
-function attributesOf(attributes: SpanDocument['attributes']): Attributes {
+function convertAttributes(attributes: SpanDocument['attributes']): Attributes {
   return attributes as Attributes;
 }
 
-export function readableSpanOf(span: SpanDocument): sdk.ReadableSpan {
+export function toReadableSpan(span: SpanDocument): sdk.ReadableSpan {
   const { trace_id: traceId, span_id: spanId, parent_span_id: parentSpanId, status_message: message } = span;
   const start = BigInt(span.start_unix_nano);
   const end = BigInt(span.end_unix_nano);
   const contextOf = (id: string) => ({ traceId, spanId: id, traceFlags: TraceFlags.SAMPLED });
-  const duration: HrTime = hrTimeOf(end - start);
+  const duration: HrTime = toHrTime(end - start);
   return {
     name: span.name,
     kind: SPAN_KINDS.indexOf(span.kind),
     spanContext: () => contextOf(spanId),
     ...(parentSpanId === '' ? {} : { parentSpanContext: contextOf(parentSpanId) }),
-    startTime: hrTimeOf(start),
-    endTime: hrTimeOf(end),
+    startTime: toHrTime(start),
+    endTime: toHrTime(end),
     duration,
     status: { code: STATUSES[span.status], message },
-    attributes: attributesOf(span.attributes),
+    attributes: convertAttributes(span.attributes),
     links: [],
     events: [],
     ended: true,
-    resource: resources.resourceFromAttributes(attributesOf(span.resource)),
+    resource: resources.resourceFromAttributes(convertAttributes(span.resource)),
     instrumentationScope: { name: 'mlmodelscope' },
     droppedAttributesCount: 0,
     droppedEventsCount: 0,

@@ -2,10 +2,9 @@ import { status } from '@grpc/grpc-js';
 import type { Span } from '@opentelemetry/api';
 import { SpanStatusCode } from '@opentelemetry/api';
 
-// Source: OpenTelemetry's semantic conventions for gRPC spans, 1.38 and later
-// (https://opentelemetry.io/docs/specs/semconv/rpc/grpc/).
+// Source: OpenTelemetry's semantic conventions for gRPC spans, 1.38 and later.
 
-/** The statuses that are a server's own failures; all others are the client's. */
+/** A server's own failures. */
 const SERVER_ERRORS: ReadonlySet<status> = new Set([
   status.UNKNOWN,
   status.DEADLINE_EXCEEDED,
@@ -15,12 +14,12 @@ const SERVER_ERRORS: ReadonlySet<status> = new Set([
   status.DATA_LOSS,
 ]);
 
-export function methodOf(path: string): string {
+export function parseMethod(path: string): string {
   return path.replace(/^\//, '');
 }
 
 export function callAttributes(path: string): Record<string, string> {
-  return { 'rpc.system.name': 'grpc', 'rpc.method': methodOf(path), trace_level: 'APPLICATION_TRACE' };
+  return { 'rpc.system.name': 'grpc', 'rpc.method': parseMethod(path), trace_level: 'APPLICATION_TRACE' };
 }
 
 export function setEnd(span: Span, kind: 'client' | 'server', code: status, details: string | undefined): void {

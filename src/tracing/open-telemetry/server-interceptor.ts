@@ -12,9 +12,9 @@ import {
 import { methodKind } from '../../base/method-kind.js';
 import { unixNanoNow } from '../unix-time.js';
 import { metadataGetter } from './grpc-carrier.js';
-import { hrTimeOf } from './hr-time.js';
+import { toHrTime } from './hr-time.js';
 import { levelIn } from './level-in-context.js';
-import { callAttributes, methodOf, setEnd } from './rpc-attributes.js';
+import { callAttributes, parseMethod, setEnd } from './rpc-attributes.js';
 
 /** Calls that processes of the platform repeat, or that last as long as a process. */
 const HOUSEKEEPING: ReadonlySet<string> = new Set([
@@ -25,12 +25,11 @@ const HOUSEKEEPING: ReadonlySet<string> = new Set([
   '/mlmodelscope.trace.v1.TraceService/TakeSpans',
 ]);
 
-/** Whether a call outside of any trace gets a trace of its own: health checks and other reads do not. */
 function startsTrace(path: string): boolean {
   return methodKind(path) !== 'read' && !HOUSEKEEPING.has(path);
 }
 
-/** Continues the trace that a call's metadata name, or starts a trace, and runs the handler in a span of the trace. */
+/** Continues the trace in a call's metadata, or starts one, and runs the handler in a span of it. */
 export function serverInterceptor(tracer: Tracer): ServerInterceptor {
   return ({ path }, call) => {
     let span: Span | undefined;
@@ -38,7 +37,7 @@ export function serverInterceptor(tracer: Tracer): ServerInterceptor {
     const end = (code: status, details: string | undefined): void => {
       if (span === undefined) return;
       setEnd(span, 'server', code, details);
-      span.end(hrTimeOf(unixNanoNow()));
+      span.end(toHrTime(unixNanoNow()));
       span = undefined;
     };
     const listener = new ServerListenerBuilder()
@@ -47,9 +46,9 @@ export function serverInterceptor(tracer: Tracer): ServerInterceptor {
         inside = outside;
         const isPart = trace.getSpanContext(outside) !== undefined;
         if (levelIn(outside) !== 'NO_TRACE' && (isPart || startsTrace(path))) {
-          const startTime = hrTimeOf(unixNanoNow());
+          const startTime = toHrTime(unixNanoNow());
           const attributes = callAttributes(path);
-          span = tracer.startSpan(methodOf(path), { kind: SpanKind.SERVER, startTime, attributes }, outside);
+          span = tracer.startSpan(parseMethod(path), { kind: SpanKind.SERVER, startTime, attributes }, outside);
           inside = trace.setSpan(outside, span);
         }
         context.with(inside, () => next(metadata));

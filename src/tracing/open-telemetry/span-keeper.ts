@@ -1,15 +1,13 @@
 import type { tracing as sdk } from '@opentelemetry/sdk-node';
 import type { SpanDocument } from '../span-document.js';
 import type { SpanSink } from '../tracing.js';
-import { spanDocumentOf } from './document-of.js';
+import { toSpanDocument } from './document-of.js';
 
-/** The most spans that are held until a client asks for them. Past it, the oldest are dropped. About 1 KB each. */
+/** The oldest spans are dropped beyond this number. About 1 KB each. */
 const MAX_HELD = 20_000;
 
-/** From this number on, spans are put into a store at once. */
 const SPANS_PER_PUT = 256;
 
-/** The longest time that fewer spans wait for further ones. */
 const PUT_DELAY_MS = 1000;
 
 /** Holds finished spans until they are stored, or taken by a process with a store. */
@@ -22,7 +20,7 @@ export class SpanKeeper implements sdk.SpanProcessor {
   onStart(): void {}
 
   onEnd(span: sdk.ReadableSpan): void {
-    this.add([spanDocumentOf(span)]);
+    this.add([toSpanDocument(span)]);
   }
 
   add(spans: readonly SpanDocument[]): void {
@@ -39,7 +37,7 @@ export class SpanKeeper implements sdk.SpanProcessor {
     return taken;
   }
 
-  /** First waits for the spans that are on their way into the current sink. */
+  /** First stores the spans that are held. */
   async keepIn(sink: SpanSink | undefined): Promise<void> {
     await this.forceFlush();
     this.#sink = sink;
@@ -49,7 +47,7 @@ export class SpanKeeper implements sdk.SpanProcessor {
   async forceFlush(): Promise<void> {
     if (this.#sink !== undefined) this.#put(this.#sink);
     const putting = this.#putting;
-    // A failed put is reported once.
+    // The error is thrown once.
     this.#putting = Promise.resolve();
     await putting;
   }
@@ -65,7 +63,7 @@ export class SpanKeeper implements sdk.SpanProcessor {
     this.#held = [];
     if (spans.length === 0) return;
     this.#putting = this.#putting.then(() => sink(spans));
-    // The next flush reports it.
+    // `forceFlush` throws it.
     this.#putting.catch(() => {});
   }
 }

@@ -6,7 +6,7 @@ import { setActiveTracing, type Tracing } from '../tracing.js';
 import { OpenTelemetryTracing } from './open-telemetry-tracing.js';
 import { SpanKeeper } from './span-keeper.js';
 
-/** The exporters themselves read OTEL_EXPORTER_OTLP_*: endpoint, headers, timeout, compression, certificates. */
+/** The exporters read OTEL_EXPORTER_OTLP_* themselves. */
 async function otlpExporter(environment: EnvironmentVariables): Promise<sdk.SpanExporter> {
   switch (otlpProtocolIn(environment)) {
     case 'grpc':
@@ -18,7 +18,7 @@ async function otlpExporter(environment: EnvironmentVariables): Promise<sdk.Span
   }
 }
 
-/** Senders to a tracing server. The processor itself reads the sizes and delays of batches: OTEL_BSP_*. */
+/** The processor reads OTEL_BSP_* itself. */
 async function sendersIn(environment: EnvironmentVariables): Promise<readonly sdk.SpanProcessor[]> {
   if (!tracesExportersIn(environment).includes('otlp')) return [];
   return [new sdkTracing.BatchSpanProcessor(await otlpExporter(environment))];
@@ -29,11 +29,8 @@ function printersIn(environment: EnvironmentVariables): readonly sdk.SpanProcess
   return [new sdkTracing.SimpleSpanProcessor(new sdkTracing.ConsoleSpanExporter())];
 }
 
-/**
- * The resource of the spans. The SDK's process detector is not used: command lines may contain passwords, for example
- * in a store's URI.
- */
-function resourceOf(): Pick<NodeSDKConfiguration, 'resource' | 'resourceDetectors'> {
+/** Not the SDK's process detector: command lines may contain passwords. */
+function makeResource(): Pick<NodeSDKConfiguration, 'resource' | 'resourceDetectors'> {
   const thisProcess = resources.resourceFromAttributes({ 'process.pid': process.pid });
   return {
     resource: resources.defaultResource().merge(thisProcess),
@@ -41,19 +38,14 @@ function resourceOf(): Pick<NodeSDKConfiguration, 'resource' | 'resourceDetector
   };
 }
 
-/**
- * Sets OpenTelemetry's SDK up from the standard variables: exporters, sampler, limits, propagators, resource. Only
- * traces are set up, because this program has no metrics or logs.
- *
- * @throws PlatformError `usage` if a variable has an unsupported value
- */
+/** Sets OpenTelemetry's SDK up from the standard variables. @throws PlatformError `usage` for an unsupported value */
 export async function startOpenTelemetry({ serviceName, environment }: TracingOptions): Promise<Tracing> {
   const keeper = new SpanKeeper();
   const senders = await sendersIn(environment);
   const exporting = [...senders, ...printersIn(environment)];
   const node = new NodeSDK({
     ...(namesService(environment) ? {} : { serviceName }),
-    ...resourceOf(),
+    ...makeResource(),
     spanProcessors: [...exporting, keeper],
     metricReaders: [],
     logRecordProcessors: [],

@@ -15,7 +15,7 @@ const TOP = 44;
 const EDGE = 12;
 
 /** White for 0, dark for 1: the end colors of ColorBrewer's Blues. */
-function colorOf(share: number): string {
+function computeColor(share: number): string {
   const mix = (from: number, to: number): number => Math.round(from + (to - from) * Math.sqrt(share));
   return `rgb(${mix(247, 8)},${mix(251, 81)},${mix(255, 156)})`;
 }
@@ -26,7 +26,7 @@ function cell(share: number, column: number, row: number, left: number, top: num
   const color = share > 0.35 ? '#ffffff' : '#24292f';
   const label = `style="fill:${color};text-anchor:middle;font-size:11px"`;
   return [
-    `<rect x="${x}" y="${y}" width="${CELL}" height="${CELL}" fill="${colorOf(share)}"/>`,
+    `<rect x="${x}" y="${y}" width="${CELL}" height="${CELL}" fill="${computeColor(share)}"/>`,
     svgText(x + CELL / 2, y + CELL / 2 + 4, `${Math.round(share * 100)}`, label),
   ].join('');
 }

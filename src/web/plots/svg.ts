@@ -52,7 +52,7 @@ export interface Plot {
 
 export const PLOT: Plot = { x: [MARGIN.left, 696], y: [424, MARGIN.top], bottom: 56 };
 
-export function svgSizeOf({ x, y, bottom }: Plot): { readonly width: number; readonly height: number } {
+export function computeSvgSize({ x, y, bottom }: Plot): { readonly width: number; readonly height: number } {
   return { width: x[1] + MARGIN.right, height: y[0] + bottom };
 }
 
@@ -98,7 +98,7 @@ function axes({ x, y, xTitle, yTitle, plot = PLOT }: Drawing): string[] {
       ],
       'class="axis"',
     ),
-    svgText((left + right) / 2, svgSizeOf(plot).height - 14, xTitle, 'text-anchor="middle"'),
+    svgText((left + right) / 2, computeSvgSize(plot).height - 14, xTitle, 'text-anchor="middle"'),
     svgText(0, 0, yTitle, `text-anchor="middle" transform="translate(18 ${(top + bottom) / 2}) rotate(-90)"`),
   ];
 }
@@ -125,5 +125,5 @@ export function svgDocument(
 export function svg(drawing: Drawing): string {
   const { title, content, plot = PLOT } = drawing;
   const heading = svgText(MARGIN.left, 26, title, 'class="title"');
-  return svgDocument(svgSizeOf(plot), title, [heading, ...axes(drawing), ...content]);
+  return svgDocument(computeSvgSize(plot), title, [heading, ...axes(drawing), ...content]);
 }

@@ -15,28 +15,28 @@ function contextText({ context, occasion }: Measurement): string {
   return `occasion ${occasion}${memory}`;
 }
 
-function runsOf({ outcome }: Measurement): readonly number[] {
+function listRuns({ outcome }: Measurement): readonly number[] {
   return outcome.kind === 'samples' ? outcome.runMs : [];
 }
 
 export function brickPage(signature: string, measurements: readonly Measurement[]): SiteContent {
   const nameOf = systemNames([...new Map(measurements.map(({ system }) => [system.fingerprint, system])).values()]);
   const sorted = measurements.toSorted((a, b) => a.measuredAt.localeCompare(b.measuredAt));
-  const meanOf = (measurement: Measurement): number | null => {
-    const runs = runsOf(measurement);
+  const computeMean = (measurement: Measurement): number | null => {
+    const runs = listRuns(measurement);
     return runs.length === 0 ? null : trimmedMean(runs);
   };
   const extreme = (of: (...values: number[]) => number) => (measurement: Measurement) => {
-    const runs = runsOf(measurement);
+    const runs = listRuns(measurement);
     return runs.length === 0 ? UNKNOWN : msText(of(...runs));
   };
   const columns: MarkupColumn<Measurement>[] = [
     { title: 'system', cell: ({ system }) => link(systemAddress(system.fingerprint), nameOf(system.fingerprint)) },
     { title: 'measured', cell: contextText },
-    { title: 'mean (ms)', align: 'right', cell: (one) => msText(meanOf(one)) },
+    { title: 'mean (ms)', align: 'right', cell: (one) => msText(computeMean(one)) },
     { title: 'least (ms)', align: 'right', cell: extreme(Math.min) },
     { title: 'most (ms)', align: 'right', cell: extreme(Math.max) },
-    { title: 'runs', align: 'right', cell: (one) => String(runsOf(one).length) },
+    { title: 'runs', align: 'right', cell: (one) => String(listRuns(one).length) },
     { title: 'disturbed', align: 'right', cell: (one) => `${(100 * disturbanceOf(one)).toFixed(0)} %` },
     { title: 'time', cell: ({ measuredAt }) => timeText(measuredAt) },
     { title: 'failure', cell: ({ outcome }) => (outcome.kind === 'failure' ? outcome.message : '') },
@@ -45,8 +45,8 @@ export function brickPage(signature: string, measurements: readonly Measurement[
     unit: 'ms',
     words: { value: 'mean', interval: 'least to most of the runs' },
     ranges: sorted.slice(-MAX_DRAWN).map((measurement) => {
-      const runs = runsOf(measurement);
-      const mean = meanOf(measurement);
+      const runs = listRuns(measurement);
+      const mean = computeMean(measurement);
       return {
         name: `${contextText(measurement)}, on ${nameOf(measurement.system.fingerprint)}`,
         value: mean,

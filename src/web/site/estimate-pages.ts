@@ -45,7 +45,7 @@ interface ModelRow {
   readonly onSystem: ReadonlyMap<string, KeptEstimate>;
 }
 
-function rowsOf(estimates: readonly KeptEstimate[]): readonly ModelRow[] {
+function listRows(estimates: readonly KeptEstimate[]): readonly ModelRow[] {
   const configured = groupedBy(estimates, (one) => {
     const { plugin, model, version, graph, batch, dimensions, settings } = one;
     return JSON.stringify([model, plugin, version, batch, dimensions, settings, graph]);
@@ -88,7 +88,7 @@ export function matrixPage(
   running: Markup | undefined,
 ): SiteContent {
   const nameOf = systemNames([...systems.values()]);
-  const rows = rowsOf(estimates);
+  const rows = listRows(estimates);
   const shown = rows.slice(0, MAX_ROWS);
   const fingerprints = [...new Set(estimates.map(({ system }) => system))].sort((a, b) =>
     nameOf(a).localeCompare(nameOf(b)),

@@ -96,12 +96,12 @@ export interface EvaluationPageView {
   readonly mayCancel: boolean;
 }
 
-function estimatesOf(events: readonly LoggedEvent[]) {
+function listEstimates(events: readonly LoggedEvent[]) {
   return events.flatMap(({ event }) => (event.kind === 'estimate' ? [event] : []));
 }
 
 function estimatesSection(events: readonly LoggedEvent[]): Markup | undefined {
-  const estimates = estimatesOf(events);
+  const estimates = listEstimates(events);
   type Estimate = (typeof estimates)[number];
   if (estimates.length === 0) return undefined;
   const nameOf = ({ model, system }: Estimate): string => (system === undefined ? model : `${model}, ${system}`);

@@ -2,7 +2,6 @@ import { messageOf, PlatformError, type ErrorCode } from '../../base/errors.js';
 
 interface Remedy {
   readonly code: ErrorCode;
-  /** What the broker does, before the user it does it to; absent where that does not depend on the user. */
   readonly withUser?: string;
   readonly text: string;
 }
@@ -12,7 +11,7 @@ export interface NamedBroker {
   readonly user: string;
 }
 
-/** By the reply codes of AMQP 0-9-1 (its specification, section 1.2) and of the operating system. */
+/** By the reply codes of AMQP 0-9-1 (section 1.2) and of the operating system. */
 const REMEDIES: ReadonlyMap<string, Remedy> = new Map([
   [
     'ACCESS_REFUSED',
@@ -55,14 +54,10 @@ const REMEDIES: ReadonlyMap<string, Remedy> = new Map([
   ],
 ]);
 
-function codeOf(thrown: unknown): string {
-  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-}
-
 /** Converts an error of the client into an error with advice. An error that may pass is `unavailable`. */
 export function amqpError({ place, user }: NamedBroker, thrown: unknown): PlatformError {
   if (thrown instanceof PlatformError) return thrown;
-  const remedy = REMEDIES.get(codeOf(thrown));
+  const remedy = REMEDIES.get(thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '');
   const said = messageOf(thrown);
   const options = { cause: thrown };
   if (remedy === undefined) {

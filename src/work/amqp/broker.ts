@@ -1,7 +1,7 @@
 import { type Channel, Connection } from 'rabbitmq-client';
 import { PlatformError } from '../../base/errors.js';
 import { amqpError } from './amqp-error.js';
-import { brokerUserOf } from './place.js';
+import { parseBrokerUser } from './place.js';
 
 /** Seconds between two heartbeats. A broker or client without a heartbeat for about four intervals counts as gone. */
 const HEARTBEAT_S = 10;
@@ -12,10 +12,9 @@ const FRAME_BYTES = 128 * 2 ** 10;
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 5_000;
 
-/** Longest wait for a channel while the connection is lost. */
+/** Longest wait for a channel. */
 const ACQUIRE_LIMIT_MS = 5_000;
 
-/** Longest wait for the broker to close the connection. */
 const CLOSE_LIMIT_MS = 3_000;
 
 export interface BrokerOptions {
@@ -34,11 +33,7 @@ export class Broker {
     readonly warn: BrokerOptions['onWarning'],
   ) {}
 
-  /**
-   * Connects once. Later, a lost connection is retried until it is restored.
-   *
-   * @throws PlatformError with the reason why there is no connection, see amqp-error.ts
-   */
+  /** Later, a lost connection is retried until it is restored. @throws PlatformError as amqp-error.ts says */
   static async connect(uri: string, place: string, { onWarning, caPem }: BrokerOptions): Promise<Broker> {
     const connection = new Connection({
       url: uri,
@@ -50,7 +45,7 @@ export class Broker {
       acquireTimeout: ACQUIRE_LIMIT_MS,
       ...(caPem === undefined || !place.startsWith('amqps:') ? {} : { tls: { ca: caPem } }),
     });
-    const broker = new Broker(connection, place, brokerUserOf(uri), onWarning);
+    const broker = new Broker(connection, place, parseBrokerUser(uri), onWarning);
     let isConnected = false;
     let isLost = false;
     await new Promise<void>((resolve, reject) => {

@@ -10,11 +10,8 @@ const FAILED_AT = 'x-mlmodelscope-failed-at';
 
 const DELIVERY_COUNT = 'x-delivery-count';
 
-/**
- * The client has already decoded texts and JSON, by their content type. JSON that is too deep to be written again has
- * no bytes: it is no work.
- */
-function bytesOf(body: MessageBody): Uint8Array {
+/** The client has already decoded texts and JSON. JSON that is too deep to be written again is no work. */
+function encodeBody(body: MessageBody): Uint8Array {
   if (Buffer.isBuffer(body)) return body;
   try {
     return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
@@ -23,11 +20,9 @@ function bytesOf(body: MessageBody): Uint8Array {
   }
 }
 
-/**
- * The work in a message of a queue. A message without an id, which is not this project's, gets an id from its content.
- */
+/** A message without an id, which is not this project's, gets an id from its content. */
 export function workIn({ messageId, body: carried }: AsyncMessage | SyncMessage): WorkMessage {
-  const body = bytesOf(carried);
+  const body = encodeBody(carried);
   return { id: messageId ?? createHash('sha256').update(body).digest('hex').slice(0, 32), body };
 }
 
@@ -45,19 +40,13 @@ export function envelopeOfFailed({ message, system, reason, failedAt }: FailedWo
   return { exchange: FAILED, routingKey: '', messageId: message.id, durable: true, headers };
 }
 
-interface Death {
-  readonly queue?: unknown;
-  readonly time?: unknown;
-}
-
 /** The broker's own record of a message that it gave up. */
-function deathIn(headers: SyncMessage['headers']): Death {
+function deathIn(headers: SyncMessage['headers']): { readonly queue?: unknown; readonly time?: unknown } {
   const deaths: unknown = headers?.['x-death'];
   const [first] = Array.isArray(deaths) ? (deaths as readonly unknown[]) : [];
   return typeof first === 'object' && first !== null ? first : {};
 }
 
-/** Work that was given up by its agent, with a reason, or by the broker, because its agents ended each time. */
 export function failedIn(carried: AsyncMessage | SyncMessage): FailedWork {
   const { headers, routingKey } = carried;
   const text = (name: string): string | undefined => {

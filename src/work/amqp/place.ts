@@ -3,11 +3,7 @@ import { quoted } from '../../base/quoted.js';
 
 const EXAMPLE = 'amqp://USER:PASSWORD@HOST/VHOST, or amqps:// for TLS';
 
-/**
- * The address in an AMQP URI, for display: without user and password.
- *
- * @throws PlatformError `usage`, without repeating the URI: it may hold a password
- */
+/** Without user and password, for display. @throws PlatformError `usage`, without the URI: it may hold a password */
 export function brokerAddress(uri: string): string {
   let url: URL;
   try {
@@ -25,8 +21,7 @@ export function brokerAddress(uri: string): string {
   return `${url.protocol}//${url.host}${path}`;
 }
 
-/** The user in an AMQP URI that {@link brokerAddress} accepts, for messages. */
-export function brokerUserOf(uri: string): string {
+export function parseBrokerUser(uri: string): string {
   const { username } = new URL(uri);
   if (username !== '') return `the user ${quoted(username)}`;
   return 'the user guest (the address names none, and RabbitMQ accepts guest from its own machine only)';

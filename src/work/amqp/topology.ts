@@ -11,10 +11,7 @@ export const FAILED = 'mlmodelscope.failed';
 
 export const FAILED_EXCHANGE: ExchangeParams = { exchange: FAILED, type: 'fanout', durable: true };
 
-/**
- * The queue of all work that was given up. Listing it counts as a delivery of its messages, and by default RabbitMQ 4
- * drops messages after 20 deliveries.
- */
+/** Listing this queue counts as a delivery, and by default RabbitMQ 4 drops messages after 20 deliveries. */
 export const FAILED_QUEUE: QueueParams = {
   queue: FAILED,
   durable: true,
@@ -23,11 +20,7 @@ export const FAILED_QUEUE: QueueParams = {
 
 export const FAILED_BINDING = { exchange: FAILED, queue: FAILED };
 
-/**
- * The queue of a class of systems. It is replicated among the brokers of a cluster, counts failed deliveries, and keeps
- * a message that was given up until the queue of failed work has it. The limit counts the deliveries after the first
- * one.
- */
+/** Keeps a message that was given up until the queue of failed work has it. The first delivery does not count. */
 export function workQueue(system: string): QueueParams {
   return {
     queue: `${WORK_PREFIX}${system}`,
@@ -49,7 +42,6 @@ export function classIn(text: string): string | undefined {
   return CLASS.test(text) ? text : undefined;
 }
 
-/** The class whose queue has this name; '' for another queue. */
 export function classOfQueue(queue: string): string {
   return (queue.startsWith(WORK_PREFIX) ? classIn(queue.slice(WORK_PREFIX.length)) : undefined) ?? '';
 }

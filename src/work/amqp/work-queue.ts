@@ -33,19 +33,13 @@ const GIVE_UP_MS = 2 * 60_000;
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 5_000;
 
-/**
- * Work that a RabbitMQ broker keeps: a quorum queue for each class of systems, and one for work that was given up. A
- * lost connection is restored. Then agents continue to serve, and unconfirmed messages are published again.
- */
+/** A quorum queue for each class of systems, and one for work that was given up. A lost connection is restored. */
 export class AmqpWorkQueue implements WorkQueue {
   readonly #consumers = new Set<Consumer>();
   readonly #publisher: Publisher;
   #closed: Promise<void> | undefined;
 
-  /**
-   * @param broker the connection for taking work
-   * @param publishing another connection to the same broker: the broker may block a connection that publishes
-   */
+  /** @param publishing another connection to the same broker, which may block a connection that publishes */
   constructor(
     private readonly broker: Broker,
     private readonly publishing: Broker,
@@ -82,7 +76,7 @@ export class AmqpWorkQueue implements WorkQueue {
     };
   }
 
-  /** Warns when the broker refuses to deliver again; the client tries again without a word. */
+  /** Warns when the broker refuses to deliver again: the client itself says nothing. */
   async #reportRefusals(consumer: Consumer, params: ReturnType<typeof workQueue>, signal: AbortSignal): Promise<void> {
     let isRefused = false;
     for (;;) {
@@ -245,7 +239,7 @@ export class AmqpWorkQueue implements WorkQueue {
   }
 
   async #once<T>(work: () => Promise<T>): Promise<T> {
-    this.#checkOpen();
+    if (this.#closed !== undefined) throw queueClosedError();
     try {
       return await work();
     } catch (thrown) {
@@ -253,7 +247,6 @@ export class AmqpWorkQueue implements WorkQueue {
     }
   }
 
-  /** Repeats the work until it succeeds, for a limited time. @throws PlatformError */
   async #withPatience<T>(work: () => Promise<T>): Promise<T> {
     const ended = new AbortController();
     const attempts = keepTrying(() => this.#once(work), {
@@ -272,7 +265,7 @@ export class AmqpWorkQueue implements WorkQueue {
     }
   }
 
-  /** Waits for a limited time. @throws PlatformError `unavailable` afterwards */
+  /** @throws PlatformError `unavailable` after a limited time */
   async #orGiveUp<T>(work: Promise<T>): Promise<T> {
     const ended = new AbortController();
     const givenUp = async (): Promise<never> => {
@@ -286,10 +279,6 @@ export class AmqpWorkQueue implements WorkQueue {
     } finally {
       ended.abort();
     }
-  }
-
-  #checkOpen(): void {
-    if (this.#closed !== undefined) throw queueClosedError();
   }
 }
 

@@ -28,7 +28,7 @@ function decoderLayer(bias: Value): Layer {
 }
 
 /** The head's weight is the word table; there is no key-value cache. */
-function decoderOf(layers: number): (graph: GraphBuilder) => void {
+function buildDecoder(layers: number): (graph: GraphBuilder) => void {
   return (graph) => {
     const dims = ['batch', 'sequence'];
     const words = graph.input('input_ids', 'int64', dims);
@@ -57,7 +57,7 @@ export const gpt2: ZooEntry = {
     source: `parameters: GPT2LMHeadModel of gpt2 (the released "124M" model); ${COUNTED}`,
   },
   dimensions: { batch: 1, sequence: 128 },
-  define: decoderOf(12),
+  define: buildDecoder(12),
 };
 
 /** Every second layer of GPT-2 small. */
@@ -71,5 +71,5 @@ export const distilgpt2: ZooEntry = {
     source: `parameters: GPT2LMHeadModel of distilgpt2 ("82M"); ${COUNTED}`,
   },
   dimensions: { batch: 1, sequence: 128 },
-  define: decoderOf(6),
+  define: buildDecoder(6),
 };

@@ -34,7 +34,7 @@ interface BottleneckOptions {
 }
 
 /** Figure 5, right. */
-export function bottleneckOf(options: BottleneckOptions = {}): Block {
+export function makeBottleneck(options: BottleneckOptions = {}): Block {
   const { expansion = 4, strideFirst = false, groups = 1, epsilon } = options;
   return (width, stride) => ({
     channels: expansion * width,
@@ -48,7 +48,7 @@ export function bottleneckOf(options: BottleneckOptions = {}): Block {
   });
 }
 
-const bottleneck = bottleneckOf();
+const bottleneck = makeBottleneck();
 
 /** With a projection shortcut where the shape changes (option B). */
 export function stage(block: Block, width: number, depth: number, firstStride: number): Layer {

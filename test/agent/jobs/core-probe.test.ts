@@ -56,6 +56,15 @@ describe('a probe of the core', () => {
     assert.equal(probe.fastestNs, 0);
   });
 
+  it('lets the threads of the runtime become idle before other threads take part', async () => {
+    const probe = new WorkProbe(() => 0n);
+    await probe.take(2);
+    let hasWaited = false;
+    setImmediate(() => (hasWaited = true));
+    await probe.take(2);
+    assert.equal(hasWaited, true);
+  });
+
   it('takes no more threads than there are cores, however many the runtime has', { skip: needsLinux }, async () => {
     const threads = (): number => readdirSync('/proc/self/task').length;
     const before = threads();

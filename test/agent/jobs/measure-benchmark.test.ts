@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { MeasureProgress } from '../../../src/agent/benchmark-agent.js';
-import { measureBenchmark, type MeasureContext } from '../../../src/agent/jobs/measure-benchmark.js';
+import { measureBenchmark } from '../../../src/agent/jobs/measure-benchmark.js';
 import { SpanRecorder } from '../../../src/tracing/span-recorder.js';
-import type { PreparedRun } from '../../../src/predictor/predictor.js';
+import type { TraceLevel } from '../../../src/tracing/trace-level.js';
+import { fakeContext, fakePredictor } from '../support/fake-context.js';
 import { type Setup, setupOf } from '../support/measure-one.js';
 import { protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 
@@ -24,6 +25,9 @@ interface Machine {
   readonly threads?: number;
   /** Pages that each run reads from the disk. */
   readonly faultsOfRun?: number;
+  readonly level?: TraceLevel;
+  /** Of a whole model. */
+  readonly name?: string;
 }
 
 /** Measures on a machine whose clock advances only while the machine works. */
@@ -38,6 +42,8 @@ async function measureOn(machine: Machine, changes: Partial<Setup> = {}) {
     patienceMs = Infinity,
     threads = 1,
     faultsOfRun = 0,
+    level = 'NO_TRACE',
+    name,
   } = machine;
   let probed = 0;
   let sharedMs = 0;
@@ -50,35 +56,23 @@ async function measureOn(machine: Machine, changes: Partial<Setup> = {}) {
     nowMs += ms;
     return Promise.resolve();
   };
-  const run: PreparedRun = {
-    execute() {
-      if (runs === failingRun) return Promise.reject(new Error('node relu failed'));
-      return later(runMs[Math.min(runs++, runMs.length - 1)] ?? 0);
-    },
-    evaluate: () => Promise.resolve(new Map()),
+  const execute = (): Promise<void> => {
+    if (runs === failingRun) return Promise.reject(new Error('node relu failed'));
+    return later(runMs[Math.min(runs++, runMs.length - 1)] ?? 0);
   };
-  const context: MeasureContext = {
+  const predictor = fakePredictor({ execute });
+  const recorder = new SpanRecorder(level);
+  const context = fakeContext({
     predictor: {
-      framework: { name: 'fake', version: '1.0.0' },
-      inlineLimitBytes: 2 ** 20,
-      mapsWeightFiles: false,
-      async open() {
+      ...predictor,
+      async open(source, options) {
         await later(openMs);
-        return {
-          prepare: () => run,
-          close() {
-            closed++;
-            return Promise.resolve();
-          },
-        };
+        const model = await predictor.open(source, options);
+        return { ...model, close: () => Promise.resolve(void closed++) };
       },
-      optimize: () => Promise.reject(new Error('nothing here optimizes')),
     },
-    temporaryFolder: 'never made',
     nowNs: () => BigInt(Math.round(nowMs * 1e6)),
     settle: () => later(settleMs),
-    peakMemoryBytes: () => 123,
-    watchConditions: () => () => ({ wallMs: 1, cores: 1 }),
     majorFaults: () => faultsOfRun * runs,
     coreProbe: {
       take: () => Promise.resolve(probe()),
@@ -97,15 +91,16 @@ async function measureOn(machine: Machine, changes: Partial<Setup> = {}) {
         return last;
       },
     },
-    recorder: new SpanRecorder('NO_TRACE'),
+    recorder,
     onProgress(progress) {
       reports.push(progress);
       return later(reportMs);
     },
-  };
+  });
   const setup = { runOptions: { ...runOptions, threads }, ...setupOf({ ...protocol, ...changes }) };
-  const job = { kind: 'measure', benchmark: relu, ...setup } as const;
-  return { measured: await measureBenchmark(job, context), reports, closed: () => closed };
+  const job = { kind: 'measure', benchmark: relu, name, ...setup } as const;
+  const measured = await measureBenchmark(job, context);
+  return { measured, reports, closed: () => closed, spans: recorder.take() };
 }
 
 describe('measuring', () => {
@@ -114,13 +109,24 @@ describe('measuring', () => {
     assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [9, 8], runMs: [3, 1, 2] });
   });
 
+  test('a short model warms up for 10 ms, and only the warm-up runs that were asked for are kept', async () => {
+    const runMs = [0.2, 0.1, ...Array<number>(97).fill(0.1), 5, 6, 7];
+    const { measured } = await measureOn({ runMs }, { warmupRuns: 2, runs: 2 });
+    assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [0.2, 0.1], runMs: [6, 7] });
+  });
+
+  test('without warm-up runs, the first run counts', async () => {
+    const { measured } = await measureOn({ runMs: [0.2, 0.1] }, { warmupRuns: 0, runs: 2 });
+    assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [0.2, 0.1] });
+  });
+
   test('time between runs counts in the cost and not in the latency', async () => {
-    const machine: Machine = { runMs: [2], openMs: 7, settleMs: 100, reportMs: 1000 };
+    const machine: Machine = { runMs: [20], openMs: 7, settleMs: 100, reportMs: 1000 };
     const { measured } = await measureOn(machine, { warmupRuns: 1, runs: 1 });
 
-    assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [2], runMs: [2] });
+    assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [20], runMs: [20] });
     // Two runs, each settled before; reports: preparing, running, running before the second, done.
-    assert.equal(measured.costMs, 7 + 2 * (2 + 100) + 4 * 1000);
+    assert.equal(measured.costMs, 7 + 2 * (20 + 100) + 4 * 1000);
   });
 
   test('the time to create the session is stated separately, with the report before it', async () => {
@@ -202,6 +208,14 @@ describe('measuring', () => {
     });
   });
 
+  test('with several threads, a group of runs ends when the time budget is used up', async () => {
+    const { measured } = await measureOn(
+      { runMs: [30], threads: 2 },
+      { warmupRuns: 0, runs: 10, minRuns: 2, timeBudgetMs: 50 },
+    );
+    assert.equal(measured.costMs, 60);
+  });
+
   test('progress is reported at the start, rarely in between, and at the end', async () => {
     const { reports } = await measureOn({ runMs: [60] }, { warmupRuns: 1, runs: 9 });
     assert.deepEqual(reports, [
@@ -211,6 +225,15 @@ describe('measuring', () => {
       { phase: 'running', runsDone: 8, runsTotal: 10 },
       { phase: 'running', runsDone: 10, runsTotal: 10 },
     ]);
+  });
+
+  test('a trace distinguishes runs of a brick from those of a whole model', async () => {
+    const bricksOf = async (name?: string): Promise<unknown> => {
+      const { spans } = await measureOn({ runMs: [1], level: 'MODEL_TRACE', ...(name !== undefined && { name }) });
+      const [run] = spans.find((span) => span.name === 'evaluate')?.children ?? [];
+      return run?.attributes['bricks'];
+    };
+    assert.deepEqual([await bricksOf(), await bricksOf('resnet18')], [1, undefined]);
   });
 
   test('a run that fails is a failed measurement, and the session is closed', async () => {

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { MeasureContext } from '../../../src/agent/jobs/measure-benchmark.js';
 import { measureBricks, collectOutcomes } from '../../../src/agent/jobs/measure-bricks.js';
 import { type Composite, buildComposite } from '../../../src/composite/composite.js';
-import type { Predictor } from '../../../src/predictor/predictor.js';
 import type { ProfiledKernel, ProfiledRun } from '../../../src/predictor/profile.js';
-import { SpanRecorder } from '../../../src/tracing/span-recorder.js';
 import { withTemporaryFolder } from '../../onnx/temporary-folder.js';
+import { fakeContext, fakePredictor } from '../support/fake-context.js';
 import { setupOf } from '../support/measure-one.js';
 import { protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 
@@ -53,34 +51,9 @@ describe('a profile that does not match its composite', () => {
     const { nodesOf, idleNodes } = buildComposite([relu], 0);
     const kernels = [...nodesOf.flat(), ...[...idleNodes.values()].flat()].map((name) => kernel(name, 5000));
     const kept = profile(Array.from({ length: 4 }, () => ({ durationNs: 20_000, kernels })));
-    const run = { execute: () => Promise.resolve(), evaluate: () => Promise.resolve(new Map()) };
-    const model = { prepare: () => run, close: () => Promise.resolve() };
-    const predictor: Predictor = {
-      framework: { name: 'fake', version: '1.0.0' },
-      inlineLimitBytes: 2 ** 20,
-      mapsWeightFiles: false,
-      open: () => Promise.resolve(model),
-      openProfiled: () => Promise.resolve({ ...model, profile: () => Promise.resolve(kept) }),
-      optimize: () => Promise.reject(new Error('nothing here optimizes')),
-    };
+    const predictor = fakePredictor({}, kept);
     return withTemporaryFolder((temporaryFolder) => {
-      const context: MeasureContext = {
-        predictor,
-        temporaryFolder,
-        nowNs: () => 0n,
-        settle: () => Promise.resolve(),
-        peakMemoryBytes: () => 1,
-        watchConditions: () => () => undefined,
-        coreProbe: {
-          take: () => Promise.resolve(1),
-          isShared: () => false,
-          count: () => undefined,
-          isPatient: true,
-          untilAlone: (_threads, probeNs) => Promise.resolve(probeNs),
-        },
-        recorder: new SpanRecorder('NO_TRACE'),
-        onProgress: () => Promise.resolve(),
-      };
+      const context = fakeContext({ predictor, temporaryFolder });
       const repetition = { times: 1, weightSets: 1 };
       const setup = { runOptions, ...setupOf({ ...protocol, warmupRuns: 1, runs: 3, minRuns: 3 }) };
       return measureBricks({ kind: 'measure-bricks', bricks: [relu], paddingBytes: 0, repetition, ...setup }, context);

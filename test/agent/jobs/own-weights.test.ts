@@ -7,7 +7,8 @@ import { kernelDifferences } from '../../../plugins/dlbricks/bricks/own-graph.js
 import { PlatformError } from '../../../src/base/errors.js';
 import type { Benchmark } from '../../../src/measurement/benchmark.js';
 import { modelFromBenchmark, weightlessBenchmark } from '../../../src/measurement/weightless.js';
-import { runOptionsOf } from '../../../src/measurement/system.js';
+import { buildRunOptions } from '../../../src/measurement/system.js';
+import type { Model } from '../../../src/onnx/model/model.js';
 import { readModel } from '../../../src/onnx/read/read-model.js';
 import { floats, model, node, value } from '../../onnx/protos.js';
 import { quantizedConv, type QuantizedConvOptions } from '../../onnx/quantized-conv.js';
@@ -15,7 +16,7 @@ import { agentForSuite } from '../support/running-agent.js';
 import { TWO_RUNS } from '../support/measured-bricks.js';
 import { measureOne } from '../support/measure-one.js';
 
-const RUN_OPTIONS = runOptionsOf(1);
+const RUN_OPTIONS = buildRunOptions(1);
 
 const folder = mkdtempSync(join(tmpdir(), 'dlbricks-weights-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -33,7 +34,9 @@ describe('a model with its own weights', { timeout: 120_000 }, () => {
     return [filled, { ...filled, weights: name }];
   }
 
-  const optimizedOf = (benchmark: Benchmark) => agent().client.optimize(benchmark, RUN_OPTIONS);
+  const optimizedOf = async (benchmark: Benchmark): Promise<Model> => {
+    return modelFromBenchmark((await agent().client.optimize(benchmark, RUN_OPTIONS)).benchmark, 'optimized');
+  };
 
   const cases: Readonly<Record<string, QuantizedConvOptions>> = {
     'as a quantizer writes it': {},
@@ -50,7 +53,7 @@ describe('a model with its own weights', { timeout: 120_000 }, () => {
 
   test('keeps its quantized convolution', async () => {
     const [filled] = await convolution('quantized.onnx');
-    const { nodes } = modelFromBenchmark((await optimizedOf(filled)).benchmark, 'optimized').graph;
+    const { nodes } = (await optimizedOf(filled)).graph;
     assert.ok(nodes.some(({ opType }) => opType === 'QLinearConv'));
   });
 

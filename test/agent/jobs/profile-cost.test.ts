@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { correctedCost, costByIdleNodes, costOfKernel, shareOfCost } from '../../../src/agent/jobs/profile-cost.js';
+import {
+  correctedCost,
+  costByIdleNodes,
+  computeKernelCost,
+  computeCostShare,
+} from '../../../src/agent/jobs/profile-cost.js';
 import { IDLE_INPUTS } from '../../../src/composite/composite.js';
 import type { ProfiledKernel, ProfiledRun } from '../../../src/predictor/profile.js';
 
@@ -53,14 +58,14 @@ describe('the cost of the profile', () => {
       [1, 2, 3, 4].map((inputs) => cost(inputs).toFixed(6)),
       ['0.003000', '0.004000', '0.005000', '0.006000'],
     );
-    assert.equal(shareOfCost(profile, cost).toFixed(3), ((0.003 + 0.006) / 0.0115).toFixed(3));
+    assert.equal(computeCostShare(profile, cost).toFixed(3), ((0.003 + 0.006) / 0.0115).toFixed(3));
   });
 
   test('is that of all tensors of an event, which the profile describes: outputs as well', () => {
     const cost = (tensors: number): number => tensors;
     const events = [kernel('one', 1), kernel('three inputs', 1, 3), kernel('a split', 1, 2, 8)];
     assert.deepEqual(
-      events.map((one) => costOfKernel(one, cost)),
+      events.map((one) => computeKernelCost(one, cost)),
       [1, 3, 9],
     );
   });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { kernelTable } from '../../../src/agent/kernel-table.js';
 import type { KernelTrace } from '../../../src/agent/layer-trace.js';
+import { traceBenchmark } from '../../../src/agent/jobs/trace-benchmark.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import {
   AttributeProto,
@@ -10,6 +11,9 @@ import {
   NodeProto,
 } from '../../../src/generated/onnx/onnx.js';
 import type { Benchmark } from '../../../src/measurement/benchmark.js';
+import { SpanRecorder } from '../../../src/tracing/span-recorder.js';
+import { withTemporaryFolder } from '../../onnx/temporary-folder.js';
+import { fakeContext, fakePredictor } from '../support/fake-context.js';
 import { setupOf } from '../support/measure-one.js';
 import { agentForSuite } from '../support/running-agent.js';
 import {
@@ -17,6 +21,7 @@ import {
   failingReshape,
   matMul,
   protocol,
+  relu,
   runOptions,
   unknownOperator,
 } from '../support/tiny-benchmarks.js';
@@ -64,6 +69,14 @@ describe('an agent traces a model', () => {
     assert.ok(inside, 'a kernel takes longer than its run');
   });
 
+  for (const runs of [1, 2]) {
+    test(`the model also runs ${runs} times without tracing where it is traced ${runs} times`, async () => {
+      const few = setupOf({ ...protocol, runs, minRuns: 1 });
+      const { untracedMs } = await agent().client.trace({ benchmark: matMul, runOptions, ...few }, FRAMEWORK);
+      assert.equal(untracedMs.length, runs);
+    });
+  }
+
   test("a subgraph's kernels are inside the operator that executes the subgraph", async () => {
     const { kernels } = await agent().client.trace(requestOf(choice), FRAMEWORK);
     const [holder, inner] = kernels;
@@ -82,6 +95,24 @@ describe('an agent traces a model', () => {
     assert.equal(await codeOf(unknownOperator), 'unsupported');
     assert.equal(await codeOf(failingReshape), 'model');
   });
+});
+
+test('a trace covers the runs before, with and after the profile', async () => {
+  let runs = 0;
+  const profile = Array.from({ length: 4 }, () => ({ durationNs: 1, kernels: [] }));
+  const recorder = new SpanRecorder('FRAMEWORK_TRACE');
+  const { conditions } = await withTemporaryFolder((temporaryFolder) => {
+    const predictor = fakePredictor({ execute: () => Promise.resolve(void runs++) }, profile);
+    const context = fakeContext({ predictor, temporaryFolder, recorder, majorFaults: () => runs });
+    const setup = setupOf({ ...protocol, warmupRuns: 0, runs: 4 });
+    return traceBenchmark({ kind: 'trace', benchmark: relu, runOptions, ...setup }, context);
+  });
+  assert.equal(conditions?.majorFaults, 8);
+  const evaluations = recorder.take().filter(({ name }) => name === 'evaluate');
+  assert.deepEqual(
+    evaluations.map(({ children }) => children.map(({ attributes }) => attributes['evaluation_trace_level'])),
+    [Array(2).fill('MODEL_TRACE'), Array(4).fill('FRAMEWORK_TRACE'), Array(2).fill('MODEL_TRACE')],
+  );
 });
 
 describe('a table of layers', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { agentDescriptionSchema } from '../../../src/agent/agent-description.js';
-import { describeAgent, processorFeaturesIn, processorNameOf } from '../../../src/agent/services/describe-machine.js';
+import { describeAgent, processorFeaturesIn, findProcessorName } from '../../../src/agent/services/describe-machine.js';
 import { FRAMEWORK_NAMES } from '../../../src/predictor/frameworks.js';
 
 const X64 =
@@ -19,11 +19,11 @@ describe('the description of this machine', () => {
   });
 
   test('a processor without a name is named by its numbers', () => {
-    assert.equal(processorNameOf('unknown', ARM64), 'implementer 0x41 part 0xd40');
+    assert.equal(findProcessorName('unknown', ARM64), 'implementer 0x41 part 0xd40');
   });
 
   test('a processor is named without the blanks that firmware pads with', () => {
-    assert.equal(processorNameOf('  Some   CPU @ 2.00GHz ', X64), 'Some CPU @ 2.00GHz');
+    assert.equal(findProcessorName('  Some   CPU @ 2.00GHz ', X64), 'Some CPU @ 2.00GHz');
   });
 
   for (const framework of FRAMEWORK_NAMES) {

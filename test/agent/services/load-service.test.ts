@@ -13,7 +13,7 @@ import {
   type ServeResponse,
 } from '../../../src/generated/mlmodelscope/load/v1/load.js';
 import { whileServing } from '../../../plugins/load/serve.js';
-import { runOptionsOf } from '../../../src/measurement/system.js';
+import { buildRunOptions } from '../../../src/measurement/system.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import { createRpcClient } from '../../../src/rpc/client.js';
 import { createRpcServer } from '../../../src/rpc/server.js';
@@ -39,7 +39,7 @@ describe('a client of a load run that is silent', { timeout: 120_000 }, () => {
     const request = {
       name: 'tiny',
       models: new Map([[1, matmul(1)]]),
-      runOptions: runOptionsOf(1, agent().client.description),
+      runOptions: buildRunOptions(1, agent().client.description),
       batching: { limit: 1, waitMs: 0 },
       warmupRuns: 1,
       limits: { timeLimitMs: 60_000, memoryLimitBytes: 2 ** 30 },
@@ -100,7 +100,7 @@ test('an agent of a version without load runs is named before it is called', asy
   const place = {
     agent,
     signal: new AbortController().signal,
-    runOptions: runOptionsOf(1, description),
+    runOptions: buildRunOptions(1, description),
     onWaiting: () => undefined,
   };
   const asked = { samples: [1], limit: 1, waitMs: 0 };

@@ -3,12 +3,12 @@ import { type Cut, cutSequences } from '../../../plugins/dlbricks/cut/cut.js';
 import { lastUses } from '../../../plugins/dlbricks/cut/last-uses.js';
 import type { BenchmarkAgent } from '../../../src/agent/benchmark-agent.js';
 import { modelFromBenchmark, weightlessBenchmark } from '../../../src/measurement/weightless.js';
-import { runOptionsOf } from '../../../src/measurement/system.js';
+import { buildRunOptions } from '../../../src/measurement/system.js';
 import { type InferredValue, layerGraph } from '../../../src/onnx/layers/layer-graph.js';
 import type { Model } from '../../../src/onnx/model/model.js';
 import { measureAll, type Setup, setupOf } from './measure-one.js';
 
-const ALL = runOptionsOf(1);
+const ALL = buildRunOptions(1);
 const AS_IT_IS = { ...ALL, optimizationLevel: 'disabled' } as const;
 /** Two runs are enough to see whether a benchmark runs. */
 export const TWO_RUNS: Setup = {

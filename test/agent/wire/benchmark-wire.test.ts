@@ -2,16 +2,18 @@ import fc from '../../support/property.js';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { InferredValue } from '../../../src/onnx/layers/layer-graph.js';
+import type { RunValue } from '../../../src/agent/run-value.js';
 import type { Measured } from '../../../src/agent/jobs/job.js';
 import * as wire from '../../../src/agent/wire/benchmark-wire.js';
 import * as messages from '../../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
 import type { Conditions } from '../../../src/measurement/conditions.js';
 import { FAILURE_REASONS } from '../../../src/measurement/measurement.js';
 import { OPTIMIZATION_LEVELS } from '../../../src/measurement/runtime-settings.js';
-import { identifySystem, runOptionsOf } from '../../../src/measurement/system.js';
+import { identifySystem, buildRunOptions } from '../../../src/measurement/system.js';
 import { ELEMENT_TYPE_NAMES } from '../../../src/onnx/model/element-type.js';
 import { protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 import { setupOf } from '../support/measure-one.js';
+import { sent } from '../support/sent.js';
 
 const setup = setupOf(protocol);
 
@@ -42,8 +44,9 @@ const benchmark = fc.record(
     signature,
     model: bytes,
     inputs: fc.uniqueArray(input, { selector: ({ name }) => name, maxLength: 5 }),
+    weights: fc.string({ minLength: 1 }),
   },
-  plain,
+  { requiredKeys: ['signature', 'model', 'inputs'], ...plain },
 );
 
 const positive = fc.double({ min: 1, max: 1e6, noNaN: true });
@@ -72,8 +75,9 @@ const measured: fc.Arbitrary<Measured> = fc.record(
           kind: fc.constant('samples' as const),
           runMs: fc.array(duration, { minLength: 1 }),
           warmupMs: fc.array(duration),
+          overheadMs: duration,
         },
-        plain,
+        { requiredKeys: ['kind', 'runMs', 'warmupMs'], ...plain },
       ),
       fc.record(
         { kind: fc.constant('failure' as const), reason: fc.constantFrom(...FAILURE_REASONS), message: fc.string() },
@@ -102,11 +106,6 @@ const system = identifySystem(
   },
   runOptions,
 );
-
-/** Encodes a message and decodes it from the bytes, as over the network. */
-function sent<T>(type: { encode(message: T): { finish(): Uint8Array }; decode(bytes: Uint8Array): T }, message: T): T {
-  return type.decode(type.encode(message).finish());
-}
 
 describe('wire', () => {
   test('a benchmark arrives as it was sent', () => {
@@ -172,6 +171,15 @@ describe('wire', () => {
     assert.equal(wire.fromWireProtocol(message, 7e9).limits.memoryLimitBytes, 7e9);
   });
 
+  test('a request without a part that it needs is refused', () => {
+    const parts = [
+      wire.fromWireBenchmark,
+      wire.fromWireRunOptions,
+      (none: undefined) => wire.fromWireProtocol(none, 1),
+    ];
+    for (const part of parts) assert.throws(() => part(undefined), { code: 'usage' });
+  });
+
   test('run options arrive as they were sent', () => {
     for (const optimizationLevel of OPTIMIZATION_LEVELS) {
       const options = { threads: 3, executionProvider: 'cpu', optimizationLevel };
@@ -179,15 +187,15 @@ describe('wire', () => {
     }
     const session = ['enableMemPattern=0', 'session.disable_prepacking=1'];
     const further = { executionMode: 'parallel', interOpThreads: 2 } as const;
-    const options = { threads: 3, executionProvider: 'cpu', optimizationLevel: 'all', ...further, session } as const;
+    const options = { threads: 3, executionProvider: 'CoreML', optimizationLevel: 'all', ...further, session } as const;
     assert.deepEqual(wire.fromWireRunOptions(sent(messages.RunOptions, wire.toWireRunOptions(options))), options);
   });
 
   test('run options of a client of an older version are the default', () => {
     const older = { ...messages.RunOptions.create(), threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' };
-    assert.deepEqual(wire.fromWireRunOptions(older), runOptionsOf(1));
+    assert.deepEqual(wire.fromWireRunOptions(older), buildRunOptions(1));
     const spelledOut = { ...older, executionMode: 'sequential', interOpThreads: 1 };
-    assert.deepEqual(wire.fromWireRunOptions(spelledOut), runOptionsOf(1));
+    assert.deepEqual(wire.fromWireRunOptions(spelledOut), buildRunOptions(1));
   });
 
   test('inferred values arrive as they were sent', () => {
@@ -205,6 +213,55 @@ describe('wire', () => {
     });
 
     assert.deepEqual(comparable, [...values]);
+  });
+
+  test('values of a run arrive as they were sent', () => {
+    const value: RunValue = {
+      elementType: 'float32',
+      dims: [2, 1],
+      sha256: 'a'.repeat(64),
+      norm: 2.5,
+      notFinite: 1,
+      first: [1, NaN],
+      elements: [1, Infinity],
+      stride: 1,
+    };
+    const arrived = (message: Partial<messages.RunValue>, asked = 2) => {
+      const values = wire.toWireRunValues(new Map([['y', value]])).map((one) => ({ ...one, ...message }));
+      return wire.fromWireRunValues(
+        sent(messages.RunOnceResponse, { ...messages.RunOnceResponse.create(), values }).values,
+        asked,
+      );
+    };
+    assert.deepEqual([...arrived({})], [['y', value]]);
+    assert.throws(() => arrived({}, 1), { code: 'usage', message: /^value y\.elements/ });
+    assert.throws(() => arrived({ notFinite: 2n ** 60n }), { code: 'usage', message: /^value y\.notFinite/ });
+  });
+
+  test('a brick arrives as it was sent, and progress of bricks', () => {
+    const brick = { benchmark: relu, context: { footprintBytes: 2 ** 20 }, modelBytes: 123, roughMs: 0.5 };
+    assert.deepEqual(wire.fromWireBrick(sent(messages.Brick, wire.toWireBrick(brick))), brick);
+    for (const phase of ['waiting', 'preparing', 'running'] as const) {
+      const progress = { phase, runsDone: 1, runsTotal: 5, index: 3, together: 4, waitsFor: 77 };
+      assert.deepEqual(
+        wire.fromWireProgress(sent(messages.Progress, wire.toWireProgress(progress, progress))),
+        progress,
+      );
+    }
+    const newer = { ...messages.Progress.create(), phase: 99 as messages.Progress_Phase };
+    assert.equal(wire.fromWireProgress(newer), undefined);
+  });
+
+  test('the message of a failure is cut after 2000 characters', () => {
+    const messageOf = (length: number): unknown => {
+      const outcome = { kind: 'failure', reason: 'crashed', message: 'x'.repeat(length) } as const;
+      const message = wire.toWireMeasurement(relu.signature, { outcome, costMs: 1, sessionMs: 1, peakMemoryBytes: 1 });
+      const place = { system, measuredAt: '2026-01-02T03:04:05.678Z' };
+      const arrived = wire.fromWireMeasurement(message, { ...setup, benchmark: relu }, place).outcome;
+      return arrived.kind === 'failure' && arrived.message;
+    };
+    assert.equal(messageOf(2000), 'x'.repeat(2000));
+    assert.equal(messageOf(2001), `${'x'.repeat(2000)}…`);
   });
 
   test('a range that the message cannot hold is left out', () => {

@@ -4,9 +4,10 @@ import type { PluginEvent } from '../../../src/evaluation/event.js';
 import { fromWirePluginEvent, headOfDone, toWireEvent, toWireLogged } from '../../../src/evaluation/wire/event-wire.js';
 import { FollowEvaluationResponse } from '../../../src/generated/mlmodelscope/evaluation/v1/evaluation_service.js';
 import { Event } from '../../../src/generated/mlmodelscope/evaluation/v1/event.js';
+import { sent } from '../../agent/support/sent.js';
 
-function sent(event: PluginEvent): PluginEvent {
-  return fromWirePluginEvent(Event.decode(Event.encode(toWireEvent(event)).finish()));
+function received(event: PluginEvent): PluginEvent {
+  return fromWirePluginEvent(sent(Event, toWireEvent(event)));
 }
 
 describe('the progress of an evaluation', () => {
@@ -14,8 +15,8 @@ describe('the progress of an evaluation', () => {
 
   it('arrives with its time left and its step, and without a time where none is known', () => {
     const full = { ...measuring, secondsLeft: 4.5, step: 'repeating' };
-    assert.deepEqual(sent(full), full);
-    const arrived = sent(measuring);
+    assert.deepEqual(received(full), full);
+    const arrived = received(measuring);
     assert.ok(arrived.kind === 'measuring' && arrived.secondsLeft === undefined);
   });
 });
@@ -36,8 +37,8 @@ describe('an estimate', () => {
       { percentage: 99.9, latencyMs: 3 },
       { percentage: 50, latencyMs: undefined, reason: 'too few runs' },
     ];
-    assert.deepEqual(sent({ ...estimate, percentiles }), { ...estimate, percentiles });
-    assert.deepEqual(sent(estimate), estimate);
+    assert.deepEqual(received({ ...estimate, percentiles }), { ...estimate, percentiles });
+    assert.deepEqual(received(estimate), estimate);
   });
 });
 

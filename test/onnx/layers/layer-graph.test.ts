@@ -110,6 +110,16 @@ describe('types', () => {
     assert.deepEqual(layerGraph(of).constants.get('w')?.dims, [1, 4]);
   });
 
+  test('of integers computed from constants do not tell their content, which may steer an operator', () => {
+    const unknown = (valueInfo: GraphProto['valueInfo']) => {
+      const nodes = [node('Add', ['one', 'one'], ['two']), node('Expand', ['x', 'two'], ['y'])];
+      return unknownValues(parsed(nodes, { valueInfo, initializer: [integers('one', [1n])] }));
+    };
+    assert.deepEqual(unknown([value('two', [1], 'int64')]), { types: [], contents: ['two'] });
+    assert.deepEqual(unknown([value('two', [1])]), { types: [], contents: [] });
+    assert.deepEqual(unknown([]), { types: ['two'], contents: ['two'] });
+  });
+
   test('that stay unknown are an error that names the node', () => {
     const of = parsed([node('Abs', ['x'], ['a'], [], { name: 'first' }), node('Neg', ['a'], ['y'])]);
     assert.throws(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Operations, operationsOf, totalOperations } from '../../../src/onnx/operators/operations.js';
+import { type Operations, countOperations, totalOperations } from '../../../src/onnx/operators/operations.js';
 
 type Dims = readonly number[] | undefined;
 
@@ -11,7 +11,7 @@ function count(
   attributes: Readonly<Record<string, number | readonly number[]>> = {},
 ): Operations | undefined {
   const found = new Map(Object.entries(attributes));
-  return operationsOf({
+  return countOperations({
     operator,
     inputs,
     outputs,

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { GraphProto, NodeProto } from '../../../src/generated/onnx/onnx.js';
-import { nodeOf } from '../../../src/onnx/model/nested-nodes.js';
+import { convertNode } from '../../../src/onnx/model/nested-nodes.js';
 import { findSteeringValues } from '../../../src/onnx/operators/steering-values.js';
 import { graph, graphAttribute, int, node, value } from '../protos.js';
 
 /** What steers a node, in words, each once. */
 function steering(proto: NodeProto): readonly string[] {
-  const found = findSteeringValues(nodeOf(proto));
+  const found = findSteeringValues(convertNode(proto));
   return [...new Set(found.map(({ name, aspect, decides }) => `${aspect} of ${name}: ${decides}`))].sort();
 }
 

@@ -75,6 +75,8 @@ describe('constants that are kept, because they decide what is computed', () => 
     for (const known of [0, 0.5, -1, 6, Math.SQRT2, 1 / Math.sqrt(64), 0.044715, 1e-5, 1e-12]) {
       assert.ok(isKept('Mul', floats('c', [known], [])), `${known}`);
       assert.ok(isKept('Mul', floats('c', [known], [1])), `[${known}]`);
+      const rawData = new Uint8Array(Float64Array.of(known).buffer);
+      assert.ok(isKept('Mul', tensor('c', 'float64', [], { rawData })), `${known} in double precision`);
     }
   });
 

@@ -41,6 +41,15 @@ test('the data of a weight is found by location, offset and length', () =>
     assert.ok(data.path.endsWith(join('model', 'data', 'w.bin')));
   }));
 
+test('data that may be missing is made up, and its file is named', () =>
+  inModelFolder(async (folder) => {
+    const path = join(folder, 'm.onnx');
+    await writeFile(path, modelWith({ location: 'gone.bin' }));
+    const { initializers } = (await readModel(path, { ownValues: 'optional' })).graph;
+    const made = { kind: 'fill', fill: { low: -1, high: 1, seed: 0 }, missingFrom: 'gone.bin' };
+    assert.deepEqual(initializers.get('w')?.data, made);
+  }));
+
 test('small external data is loaded, also inside of a subgraph', () =>
   inModelFolder(async (folder) => {
     const branch = graph({

@@ -11,13 +11,14 @@ type Values = Readonly<Record<string, readonly [ElementType, ...number[]]>>;
 
 /** Ranges of a graph's inputs. */
 function rangesOf(inputs: Values, nodes: Parameters<typeof node>[], rest: Parameters<typeof model>[0] = {}) {
-  const bytes = model({
+  const opsetImport = ['', 'com.microsoft'].map((domain) => ({ domain, version: domain === '' ? 17n : 1n }));
+  const graphOf: Parameters<typeof model>[0] = {
     input: Object.entries(inputs).map(([name, [elementType, ...dims]]) => value(name, dims, elementType)),
     node: nodes.map((call) => node(...call)),
     output: nodes.flatMap(([, , outputs]) => outputs).map((name) => value(name)),
     ...rest,
-  });
-  const { graph } = parseModel(bytes, 'model');
+  };
+  const { graph } = parseModel(model(graphOf, { opsetImport }), 'model');
   const typed = typedGraph(graph);
   return (name: string): InputValues => {
     const type = typed.typeOf(name);
@@ -122,6 +123,56 @@ describe('values stay inside the domain of an operator', () => {
     const inputs: Values = { flag: ['bool'], x: ['float32', 4] };
     const range = rangesOf(inputs, [['If', ['flag'], ['y'], branches]], { initializer: [floats('w', [1, 2, 3, 4])] });
     assert.ok(range('w').low > 0);
+  });
+});
+
+describe('values fit the shapes around them', () => {
+  const listOf = (inputs: Values, call: Parameters<typeof node>, name: string, output?: readonly number[]) => {
+    const { low, high, list = [low] } = rangesOf(inputs, [call], { output: [value('y', output)] })(name);
+    assert.deepEqual([Math.min(...list), Math.max(...list)], [low, high]);
+    return list;
+  };
+
+  test('for a Reshape: those of its output, else of its input, else all elements in the first dimension', () => {
+    const reshaped = (rank: number, output?: readonly number[]) => {
+      const inputs: Values = { x: ['float32', 2, 6], shape: ['int64', rank] };
+      return listOf(inputs, ['Reshape', ['x', 'shape'], ['y']], 'shape', output);
+    };
+    assert.deepEqual(
+      [reshaped(2, [4, 3]), reshaped(2), reshaped(3)],
+      [
+        [4, 3],
+        [2, 6],
+        [-1, 1, 1],
+      ],
+    );
+  });
+
+  test('for a TopK: the size of its output, else at most that of its input', () => {
+    const most = (size: number, output?: readonly number[]) => {
+      return listOf({ x: ['float32', 4, size], k: ['int64', 1] }, ['TopK', ['x', 'k'], ['y', 'at']], 'k', output);
+    };
+    assert.deepEqual([most(9, [4, 5]), most(9), most(90)], [[5], [9], [16]]);
+  });
+
+  test('for a Pad: what its output has in addition at the end of each axis', () => {
+    const inputs: Values = { x: ['float32', 2, 3], pads: ['int64', 4], axes: ['int64', 2] };
+    const padded = (name: string) => listOf(inputs, ['Pad', ['x', 'pads', '', 'axes'], ['y']], name, [2, 5]);
+    assert.deepEqual(
+      [padded('pads'), padded('axes')],
+      [
+        [0, 0, 0, 2],
+        [0, 1],
+      ],
+    );
+  });
+
+  test('for a RotaryEmbedding of com.microsoft: the first position, or all of them', () => {
+    const positions = (...dims: readonly number[]) => {
+      const inputs: Values = { x: ['float32', 1, 4, 8], at: ['int64', ...dims] };
+      return listOf(inputs, ['RotaryEmbedding', ['x', 'at'], ['y'], [], { domain: 'com.microsoft' }], 'at');
+    };
+    assert.deepEqual([positions(1), positions(1, 4)], [[0], [0, 1, 2, 3]]);
   });
 });
 

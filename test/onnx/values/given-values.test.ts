@@ -6,7 +6,7 @@ import { after, describe, test } from 'node:test';
 import { PlatformError } from '../../../src/base/errors.js';
 import { assumedInputs, assumedSentence } from '../../../src/onnx/values/assumed-values.js';
 import type { Model } from '../../../src/onnx/model/model.js';
-import { givenTextOf, withGivenValues } from '../../../src/onnx/values/given-values.js';
+import { parseGivenText, withGivenValues } from '../../../src/onnx/values/given-values.js';
 import { parseModel } from '../../../src/onnx/read/read-model.js';
 import { int, model, node, value } from '../protos.js';
 
@@ -23,7 +23,7 @@ const lookup = parseModel(
 );
 
 const given = async (name: string, text: string) => {
-  const read = givenTextOf(text);
+  const read = parseGivenText(text);
   assert.ok(read !== undefined, `${text} is no value`);
   return (await withGivenValues(lookup, new Map([[name, read]]))).graph.given?.get(name);
 };
@@ -51,7 +51,7 @@ describe('values that a user writes', () => {
     assert.deepEqual(await given('ids', '[3, 1, 4, 1, 5, 9]'), { low: 1, high: 9, list: [3, 1, 4, 1, 5, 9] });
     assert.deepEqual(await given('ids', '0..9'), { low: 0, high: 9 });
     assert.deepEqual(await given('table', '-1.5..2e3'), { low: -1.5, high: 2000 });
-    assert.deepEqual(await given('mask', 'true,false,true'), { low: 0, high: 1, list: [1, 0, 1] });
+    assert.deepEqual(await given('mask', 'true, false,true'), { low: 0, high: 1, list: [1, 0, 1] });
   });
 
   test("are in a NumPy array's file", async () => {
@@ -60,7 +60,7 @@ describe('values that a user writes', () => {
 
   test('are refused if they are not valid', () => {
     for (const text of ['', 'seven', '1,,2', '9..0', '1..', '..', 'NaN', '1,2;rm']) {
-      assert.equal(givenTextOf(text), undefined, text);
+      assert.equal(parseGivenText(text), undefined, text);
     }
   });
 
@@ -92,7 +92,7 @@ describe('the sentence about assumed values of a model', () => {
   });
 
   test('does not name inputs with given values', async () => {
-    const values = givenTextOf('5');
+    const values = parseGivenText('5');
     assert.ok(values !== undefined);
     const told = sentence(await withGivenValues(lookup, new Map([['ids', values]])));
     assert.equal(

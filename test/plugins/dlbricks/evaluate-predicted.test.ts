@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { evaluate, type EstimateRequest } from '../../../plugins/dlbricks/evaluate.js';
+import { evaluateAll, type EstimateRequest } from '../../../plugins/dlbricks/evaluate.js';
 import { runEstimation } from '../../../plugins/dlbricks/estimation.js';
 import { buildReport } from '../../../plugins/dlbricks/report/report.js';
 import type { EstimateResult } from '../../../plugins/dlbricks/report/evaluation-result.js';
@@ -12,6 +12,7 @@ import type { ResultStore } from '../../../src/store/result-store.js';
 import { LIMITS, PROTOCOL } from '../../store/sample-measurement.js';
 import { CALL_MS, driftingAgent } from './support/drifting-agent.js';
 import { GraphBuilder } from './support/graph-builder.js';
+import { evaluate } from './support/evaluate.js';
 
 /** Layers one after another on tensors of this width. The agent's kernels take the same time at each width. */
 function chain(width: number, ...operators: readonly string[]): LoadedModel {
@@ -88,6 +89,14 @@ async function storeWithMeasurements(): Promise<ResultStore> {
   return store;
 }
 
+async function countKernels(store: ResultStore): Promise<number> {
+  const kernels = (await store.listCollections()).find(({ name }) => name === 'dlbricks_kernels') ?? assert.fail();
+  const { looseObject } = (await import('zod')).z;
+  const documents: unknown[] = [];
+  for await (const one of store.collection({ ...kernels, schema: looseObject({}) }).find({})) documents.push(one);
+  return documents.length;
+}
+
 function estimateIn({ models: [model] }: EstimateResult): EstimateResult['models'][number]['estimate'] {
   return model?.estimate ?? assert.fail();
 }
@@ -161,6 +170,28 @@ describe('an evaluation that measures nothing', () => {
     assert.ok((sequential?.ms ?? 0) > 0);
     assert.equal(sequential?.highMs, undefined);
     assert.match(result.spreads.reason ?? '', /measured once/);
+  });
+
+  test('of several cells reads what the store knows once, and keeps no kernels that nothing measured', async (t) => {
+    const store = await storeWithMeasurements();
+    const before = await countKernels(store);
+    const collection = t.mock.method(store, 'collection');
+    const widths = [20, 24, 28, 36];
+    const requests = widths.map((width): EstimateRequest => {
+      return { ...request, models: [chain(width, 'Relu')], measure: 'none' };
+    });
+    const { signal } = new AbortController();
+    const agent = driftingAgent(0.99, 1.01);
+    const results = await evaluateAll(requests, { agent, store, signal, onEvent: () => undefined });
+    const readings = collection.mock.calls.filter(({ arguments: [{ name }] }) => name === 'dlbricks_kernels');
+    assert.equal(readings.length, 1);
+    assert.equal(await countKernels(store), before);
+    const names = results.flatMap(({ models }) => models.map(({ estimate }) => estimate.name));
+    assert.deepEqual(
+      names,
+      widths.map((width) => `Relu ${width}`),
+    );
+    assert.ok(results.every((result) => estimateIn(result).isWhole));
   });
 
   test('uses the others of bricks of which some measurements were disturbed', async () => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { evaluate } from '../../../plugins/dlbricks/evaluate.js';
 import type { Remeasure } from '../../../src/measurement/remeasure.js';
 import { createFakeAgent, type FakeAgentOptions } from '../../../src/agent/fake-agent.js';
 import type { Conditions } from '../../../src/measurement/conditions.js';
@@ -10,6 +9,7 @@ import type { ResultStore } from '../../../src/store/result-store.js';
 import { conditionsBeside } from '../../store/measured-beside.js';
 import { LIMITS, PROTOCOL } from '../../store/sample-measurement.js';
 import { loadedChain } from './support/chain-model.js';
+import { evaluate } from './support/evaluate.js';
 
 const RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { failureText } from '../../../plugins/dlbricks/estimate/failure-text.js';
 import fc from '../../support/property.js';
-import { evaluate, evaluateAll, type EstimateRequest } from '../../../plugins/dlbricks/evaluate.js';
+import { evaluateAll, type EstimateRequest } from '../../../plugins/dlbricks/evaluate.js';
 import type { EstimateResult } from '../../../plugins/dlbricks/report/evaluation-result.js';
 import type { MeasuringContext } from '../../../src/measuring/measuring.js';
 import type { EvaluationEvent } from '../../../src/plugin-api.js';
@@ -14,7 +14,7 @@ import { PlatformError } from '../../../src/base/errors.js';
 import type { Benchmark } from '../../../src/measurement/benchmark.js';
 import type { Measurement } from '../../../src/measurement/measurement.js';
 import { DEFAULT_RUNTIME, type RuntimeSettings } from '../../../src/measurement/runtime-settings.js';
-import { type RunOptions, runOptionsOf } from '../../../src/measurement/system.js';
+import { type RunOptions, buildRunOptions } from '../../../src/measurement/system.js';
 import { weightlessBenchmark } from '../../../src/measurement/weightless.js';
 import { parseModel } from '../../../src/onnx/read/read-model.js';
 import type { LoadedModel } from '../../../src/registry/load-model.js';
@@ -24,6 +24,7 @@ import { LIMITS, PROTOCOL } from '../../store/sample-measurement.js';
 import { loadedChain } from './support/chain-model.js';
 import { type GeneratedModel, generatedModels } from './support/generated-graph.js';
 import { refused } from './support/refused.js';
+import { evaluate } from './support/evaluate.js';
 
 /** A latency from 1 to 17 ms that depends only on the benchmark's signature. */
 function latencyBySignature({ signature }: Benchmark): number {
@@ -78,7 +79,7 @@ function agentFor({ inferred }: GeneratedModel): FakeAgent {
 describe('settings of the runtime', () => {
   const optimizedOf = (benchmark: Benchmark): OptimizedGraph => ({ benchmark, values: new Map(), costMs: 0 });
   const kernels = (runtime: Partial<RuntimeSettings>): EstimateRequest => {
-    const runOptions = runOptionsOf(1, {}, { ...DEFAULT_RUNTIME, ...runtime });
+    const runOptions = buildRunOptions(1, {}, { ...DEFAULT_RUNTIME, ...runtime });
     return requestFor(models, { cut: 'kernel', runOptions, precision: { ...PRECISION, repeatLimit: 0 } });
   };
 
@@ -202,10 +203,10 @@ describe('an evaluation', () => {
       (result?.bricks ?? []).map(({ protocol }) => protocol.runs);
     assert.deepEqual([...new Set(runsOf(results[0]))], [PROTOCOL.runs]);
     assert.deepEqual([...new Set(runsOf(results[2]))], [PROTOCOL.runs - 1]);
-    // One count over all prepared models in the labels, then one count over all measurements.
+    // One count over all prepared models in the labels, two at a time, then one count over all measurements.
     const measuring = events.flatMap((event) => (event.kind === 'measuring' ? [event] : []));
     const prepared = measuring.slice(0, 3).map(({ label }) => /\((\d of \d) done\)$/.exec(label)?.[1]);
-    assert.deepEqual(prepared, ['0 of 3', '1 of 3', '2 of 3']);
+    assert.deepEqual(prepared, ['0 of 3', '0 of 3', '1 of 3']);
     const counts = measuring.map(({ done, total }) => `${done}/${total}`);
     assert.deepEqual(counts.slice(0, 3), ['0/0', '0/0', '0/0']);
     assert.deepEqual(counts.slice(3), ['0/7', '1/7', '2/7', '3/7', '4/7', '5/7', '6/7']);

@@ -3,12 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { runEstimation } from '../../../plugins/dlbricks/estimation.js';
-import { settingsSchema } from '../../../plugins/dlbricks/settings.js';
 import { loadModel } from '../../../src/registry/load-model.js';
-import { openMemoryStore } from '../../../src/store/memory/open.js';
-import { LIMITS } from '../../store/sample-measurement.js';
 import { agentForSuite } from '../../agent/support/running-agent.js';
+import { assertSomeRatio } from '../../support/some-ratio.js';
+import { estimateOnce } from './support/estimate-once.js';
 import { maskedAttention, tinyKernels, tower } from './support/hard-to-measure.js';
 import { recurrentLoop, recurrentScan } from './support/loops.js';
 
@@ -17,8 +15,6 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 const PROTOCOL = { warmupRuns: 1, runs: 9, minRuns: 3, timeBudgetMs: 2000 };
 
-/** Other tests run at the same time, so one of some ratios has to be near 1. */
-const TRIES = 5;
 const NEAR = 2;
 
 /** A brick of a kind of graph: whether it has a loop, and how it is measured. */
@@ -41,11 +37,8 @@ describe('graphs that are hard to measure', { timeout: 480_000 }, () => {
 
   async function normalizedLatency(path: string, { loops }: Kind): Promise<number> {
     const models = [await loadModel(path, { batch: 1 })];
-    const settings = settingsSchema.parse({ measure_end_to_end: true, repeat_limit: 0 });
-    const common = { threads: 1, batch: 1, protocol: PROTOCOL, limits: LIMITS, startMs: performance.now() };
-    const { signal } = new AbortController();
-    const context = { agent: agent().client, store: await openMemoryStore(), signal, onEvent: () => {} };
-    const { report } = await runEstimation({ models, settings, ...common }, context);
+    const once = { agent: agent().client, protocol: PROTOCOL };
+    const { report } = await estimateOnce(models, { measure_end_to_end: true }, once);
     const [model] = report.models;
     assert.equal(model?.coverage, 1);
     const isLoop = (operators: readonly string[]): boolean => /Loop|Scan/.test(operators.join());
@@ -60,10 +53,10 @@ describe('graphs that are hard to measure', { timeout: 480_000 }, () => {
     test(`take as long by their bricks as whole: ${kind.name}`, async () => {
       const path = join(folder, `${kind.name.replaceAll(' ', '-')}.onnx`);
       writeFileSync(path, kind.bytes);
-      const isNear = (ratio: number): boolean => ratio < NEAR && ratio > 1 / NEAR;
-      const ratios: number[] = [];
-      while (ratios.length < TRIES && !ratios.some(isNear)) ratios.push(await normalizedLatency(path, kind));
-      assert.ok(ratios.some(isNear), `normalized latencies: ${ratios.join(', ')}`);
+      await assertSomeRatio(
+        () => normalizedLatency(path, kind),
+        (ratio) => ratio < NEAR && ratio > 1 / NEAR,
+      );
     });
   }
 });

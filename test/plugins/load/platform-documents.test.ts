@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { measuredOf } from '../../../plugins/load/figures.js';
+import { buildMeasured } from '../../../plugins/load/figures.js';
 import { keepTrial } from '../../../plugins/load/platform-documents.js';
 import { settingsSchema } from '../../../plugins/load/settings.js';
-import { offeredOf, serverTrial } from '../../../plugins/load/trials.js';
+import { computeOfferedRate, serverTrial } from '../../../plugins/load/trials.js';
 import { createFakeAgent } from '../../../src/agent/fake-agent.js';
 import { simulateTrial } from '../../../src/load/simulate.js';
 import { summaryOf } from '../../../src/load/summary.js';
@@ -22,8 +22,14 @@ async function documentsOf({ isLate }: { readonly isLate: boolean }) {
   const { limit, clients, seed, samples } = plan;
   const trial = simulateTrial(plan.options, { limit, waitMs: 0 }, [SERVICE]);
   const summary = summaryOf(trial.records, trial, { bound: undefined, servers: 1, isOpen: true });
-  const measured = measuredOf(trial, { ...summary, invalid: isLate ? 'the generator was late' : null });
-  const figures = { samples: [...samples], batch_limit: limit, clients, offered_per_second: offeredOf(plan), seed };
+  const measured = buildMeasured(trial, { ...summary, invalid: isLate ? 'the generator was late' : null });
+  const figures = {
+    samples: [...samples],
+    batch_limit: limit,
+    clients,
+    offered_per_second: computeOfferedRate(plan),
+    seed,
+  };
   const row = { model: 'chain', ...figures, measured, predicted: null };
   const store = await openMemoryStore();
   const agent = createFakeAgent({ latencyOf: () => 1 });

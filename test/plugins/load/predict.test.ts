@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type EstimatedTimes, NO_COSTS, predictRate, predictTrial } from '../../../plugins/load/predict.js';
+import { addError, type EstimatedTimes, NO_COSTS, predictRate, predictTrial } from '../../../plugins/load/predict.js';
 import { predictGeneration } from '../../../plugins/load/generation.js';
 import { Slowness } from '../../../plugins/load/stand-in.js';
 import { settingsSchema } from '../../../plugins/load/settings.js';
-import { serverTrial, trialsOf } from '../../../plugins/load/trials.js';
+import { serverTrial, planTrials } from '../../../plugins/load/trials.js';
+import { near } from '../../support/near.js';
 
 const times = (low: number, value: number, high: number): EstimatedTimes => ({
   low: [{ batch: 1, ms: low }],
@@ -104,6 +105,14 @@ test('stored runs of the whole model give the queue their variance', () => {
   assert.ok((varying.value?.p99_ms ?? 0) > 1.5 * (constant.value?.p99_ms ?? Infinity));
 });
 
+test('the error of a stand-in widens the interval of the estimate, in quadrature', () => {
+  const { low, value, high } = addError(times(9.4, 10, 10.6), 0.08);
+  near(low?.[0]?.ms, 9);
+  near(high?.[0]?.ms, 11);
+  assert.deepEqual(value, times(9, 10, 11).value);
+  assert.equal(addError({ ...times(9, 10, 11), low: undefined }, 0.08).low, undefined);
+});
+
 test('near saturation the prediction is refused, with the rates that are safe', () => {
   const plan = serverTrial(settings({ queries: 100 }), 100, 3, undefined);
   const { value, reason } = predictTrial(plan, predicting(times(9, 9.9, 10.5)));
@@ -140,7 +149,7 @@ test('the largest rate is predicted as an interval', async () => {
 });
 
 test('clients are bounded by the service and by their number', () => {
-  const [plan] = trialsOf(
+  const [plan] = planTrials(
     settingsSchema.parse({ scenario: 'clients', clients: [3], think_ms: 40, queries: 2000 }),
     undefined,
   );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkSettings, runSizes, settingsSchema } from '../../../plugins/load/settings.js';
-import { trialsOf } from '../../../plugins/load/trials.js';
+import { planTrials } from '../../../plugins/load/trials.js';
 
 function problemWith(settings: object): string {
   try {
@@ -38,7 +38,7 @@ test('models are opened for every size of a run that can occur', () => {
 
 test('a trial has as many queries as its percentile needs', () => {
   const lengths = (settings: object): readonly number[] => {
-    const all = trialsOf(settingsSchema.parse(settings), undefined);
+    const all = planTrials(settingsSchema.parse(settings), undefined);
     return all.map(({ options: { plan } }) => (plan.kind === 'open' ? plan.arrivals.length : plan.queries));
   };
   // 2010 queries have room for 10 over p99.

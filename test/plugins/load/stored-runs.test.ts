@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { storedRunTimes, variationOf } from '../../../plugins/load/stored-runs.js';
+import { storedRunTimes, computeVariation } from '../../../plugins/load/stored-runs.js';
 import type { Measurement } from '../../../src/measurement/measurement.js';
 import type { System } from '../../../src/measurement/system.js';
 
@@ -28,7 +28,7 @@ test('runs of the whole model on this system give the variation of all occasions
   );
   const runs = await storedRunTimes('signature', here, twice);
   assert.equal(runs?.length, 40);
-  assert.ok(Math.abs(variationOf(runs) - 0.1) < 1e-9, `${variationOf(runs)}`);
+  assert.ok(Math.abs(computeVariation(runs) - 0.1) < 1e-9, `${computeVariation(runs)}`);
 });
 
 test('few runs, and runs of bricks among others, say nothing', async () => {

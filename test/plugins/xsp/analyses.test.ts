@@ -9,12 +9,12 @@ import { runAnalysis } from '../../../src/evaluation/run/run-analysis.js';
 import { readTrace } from '../../../src/foreign-traces/read-trace.js';
 import { readProfile } from '../../../src/predictor/onnxruntime/read-profile.js';
 import { createFakeAgent } from '../../../src/agent/fake-agent.js';
-import { identifySystem, runOptionsOf } from '../../../src/measurement/system.js';
+import { identifySystem, buildRunOptions } from '../../../src/measurement/system.js';
 import { peakTasks } from '../../../src/measuring/machine-peaks.js';
 import { kernelTraces } from '../../../src/agent/jobs/trace-benchmark.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
-import { tracedModelOf } from '../../../src/traced/traced-kernels.js';
+import { buildTracedModel } from '../../../src/traced/traced-kernels.js';
 import { storeTraces } from '../../../src/traced/traced-models.js';
 import { sampleMeasurement } from '../../store/sample-measurement.js';
 import { temporaryFolder } from '../../store/temporary-folder.js';
@@ -112,7 +112,7 @@ async function bothSources(
   const runs = await readProfile(path);
   const tracedWholeMs = runs.map(({ durationNs }) => durationNs / 1e6);
   const about = { model: 'net', system: 'here', source: 'trace', traceIds: [], wholeMs: [], tracedWholeMs };
-  await storeTraces([tracedModelOf(kernelTraces(runs), about)], traced, new Date());
+  await storeTraces([buildTracedModel(kernelTraces(runs), about)], traced, new Date());
   return [imported, traced];
 }
 
@@ -136,11 +136,11 @@ async function tracedHere(t: TestContext, systemNames: readonly string[] = ['her
   await writeFile(path, profile());
   const store = await openMemoryStore();
   const runs = await readProfile(path);
-  const system = identifySystem(AGENT.description, runOptionsOf(2));
+  const system = identifySystem(AGENT.description, buildRunOptions(2));
   for (const name of systemNames) {
     const about = { model: 'net', system: name, source: 'trace', traceIds: [], wholeMs: [0.5], tracedWholeMs: [0.6] };
     const own = { system, host: 'host', batch: 1 };
-    await storeTraces([tracedModelOf(kernelTraces(runs), about, SOURCES)], store, new Date(), own);
+    await storeTraces([buildTracedModel(kernelTraces(runs), about, SOURCES)], store, new Date(), own);
   }
   for (const { label, request } of peakTasks(AGENT.description, system.runOptions)) {
     const [, side = '0'] = /^MatMul of (\d+) x/.exec(label) ?? [];

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { failureOf } from '../../../src/agent/failure.js';
+import { classifyFailure } from '../../../src/agent/failure.js';
 import { encodeExternal } from '../../../src/predictor/encode-weights.js';
 import { makeFeeds, materialize } from '../../../src/predictor/materialize.js';
 import { openFilledModel } from '../../../src/predictor/open-filled-model.js';
@@ -37,7 +37,7 @@ async function failureOfRunning(gibibytes: number) {
       .execute()
       .catch((error: unknown) => error);
     await model.close();
-    return failureOf(thrown, 'run');
+    return classifyFailure(thrown, 'run');
   });
 }
 

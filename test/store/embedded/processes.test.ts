@@ -9,8 +9,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Measurement } from '../../../src/measurement/measurement.js';
 import { openEmbeddedStore } from '../../../src/store/embedded/open.js';
 import { acquireEnvironment, releaseEnvironment } from '../../../src/store/embedded/shared-environment.js';
-import { summaryOf } from '../../../src/store/embedded/summary.js';
-import { countMeasurements, totalOf } from '../../../src/store/system-counts.js';
+import { readSummary } from '../../../src/store/embedded/summary.js';
+import { countMeasurements, countAll } from '../../../src/store/system-counts.js';
 import { SETUP_KEY, signatureOf, SYSTEM } from '../sample-measurement.js';
 import { temporaryFolder } from '../temporary-folder.js';
 import { putMeasurementOf, STORE_PROCESS } from './store-process.js';
@@ -53,12 +53,12 @@ async function countIn(folder: string): Promise<number> {
   const store = await openEmbeddedStore(folder, {});
   try {
     const environment = await acquireEnvironment(folder);
-    const { measurements, entries } = environment.read(summaryOf);
+    const { measurements, entries } = environment.read(readSummary);
     await releaseEnvironment(environment);
     assert.equal(entries, measurements);
     const counts = await countMeasurements(store.listMeasurements());
     assert.deepEqual(await store.countSystems(), counts);
-    return totalOf(counts);
+    return countAll(counts);
   } finally {
     await store.close();
   }

@@ -5,10 +5,7 @@ import { SHAPE_RULES } from './shape-rules.js';
 
 const RULES: ReadonlyMap<string, FittingRules> = new Map([...SHAPE_RULES, ...LENGTH_RULES, ...PICTURE_RULES]);
 
-/**
- * Values for an input that must fit to other values: a Reshape's target, lengths of sequences, boxes. Depends only on
- * types and constants; undefined where any values work, and where too little is known.
- */
+/** A Reshape's target, lengths, boxes; undefined where any values work, and where too little is known. */
 export function fittingValues(index: number, use: OperatorUse): Fitting | undefined {
   const fitting = RULES.get(use.node.opType)?.[index]?.(use);
   if (fitting?.kind !== 'list') return fitting;

@@ -27,9 +27,8 @@ const reversedSteps: FittingRule = ({ node, input }) => {
 };
 
 /**
- * Tokens of a GroupQueryAttention, including those in its cache: from a constant, or from the sizes of the cache that
- * it reads and writes. Where the cache does not grow (it is a buffer, or its type is not inferred), the new tokens are
- * added to its size. The table of positions limits the result.
+ * With those in the cache: from a constant, or from the cache's sizes. Where it does not grow (a buffer, or an unknown
+ * type), the new tokens are added to its size. The table of positions is the limit.
  */
 function tokens({ input, output, constant }: OperatorUse): number | undefined {
   const now = input(0)?.[1];
@@ -63,10 +62,7 @@ const positions: FittingRule = ({ node, own, count }) => {
   return list(own.length < 2 ? [0] : upTo(own.at(-1) ?? count));
 };
 
-/**
- * A length for each sequence, or the ends of all sequences and then their beginnings; undefined for a mask, which is
- * all ones by default. @param keys the input that has the sequences
- */
+/** A length per sequence, or all ends and then beginnings; undefined for a mask. @param keys input with sequences */
 function maskOrLengths(keys: number): FittingRule {
   return ({ own, count, input }) => {
     const batch = input(0)?.[0];

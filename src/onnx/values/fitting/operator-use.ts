@@ -16,7 +16,6 @@ export interface OperatorUse {
   readonly constant: (index: number) => readonly number[] | undefined;
 }
 
-/** Values for an operator's input; a list is repeated until there are enough. */
 export type Fitting =
   | { readonly kind: 'list'; readonly values: readonly number[] }
   | { readonly kind: 'range'; readonly low: number; readonly high: number };
@@ -29,24 +28,21 @@ export function list(values: readonly number[] | undefined): Fitting | undefined
   return values === undefined ? undefined : { kind: 'list', values };
 }
 
-/** Whole numbers from 0 to the one before `size`, drawn at random. */
 export function indicesBelow(size: number | undefined): Fitting | undefined {
   return size === undefined ? undefined : { kind: 'range', low: 0, high: Math.max(0, size - 1) };
 }
 
 /** The length of a list, limited because the shapes in a file may ask for any length. A shorter list is repeated. */
-function lengthOf(count: number): number {
+function limitLength(count: number): number {
   return Math.min(count, MAX_FITTING_VALUES);
 }
 
-/** The numbers 0, 1, 2, ..., up to {@link MAX_FITTING_VALUES} of them. */
 export function upTo(count: number): readonly number[] {
-  return Array.from({ length: lengthOf(count) }, (_, index) => index);
+  return Array.from({ length: limitLength(count) }, (_, index) => index);
 }
 
-/** The same number `count` times, up to {@link MAX_FITTING_VALUES} times. */
 export function repeated(count: number, value: number): readonly number[] {
-  return Array.from({ length: lengthOf(count) }, () => value);
+  return Array.from({ length: limitLength(count) }, () => value);
 }
 
 export function integerAttribute({ attributes }: Node, name: string, absent: number): number {

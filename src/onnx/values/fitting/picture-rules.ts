@@ -72,17 +72,13 @@ class Blocks {
   }
 }
 
-/** Two factors of a number that are as near to each other as possible. */
 function nearSquare(product: number): readonly [number, number] {
   let side = Math.floor(Math.sqrt(product));
   while (side > 1 && product % side !== 0) side--;
   return [side, product / Math.max(1, side)];
 }
 
-/**
- * Ways to write a number as a product of `axes` factors: for two axes all ways, the most even ones first; for more axes
- * only one.
- */
+/** `axes` factors of a number: for two all ways, the most even first; for more only one. */
 function factorings(product: number, axes: number): readonly (readonly number[])[] {
   if (axes === 1) return [[product]];
   if (axes === 2) {
@@ -128,10 +124,7 @@ function pictureAndBlock({ node, count, input, output, constant }: OperatorUse):
   return { picture: blocks.pictureOf(axes === 1 ? [columns] : nearSquare(columns), block), block };
 }
 
-/**
- * The shape of the picture before pooling: that of the MaxUnpool's output, or computed from its kernel shape, strides
- * and pads.
- */
+/** A MaxUnpool's output's shape, or computed from its kernel shape, strides and pads. */
 function unpooled({ node, input, output }: OperatorUse): readonly number[] | undefined {
   const dims = input(0);
   if (dims === undefined || output(0) !== undefined) return output(0);

@@ -9,11 +9,8 @@ import {
   integersAttribute,
 } from './operator-use.js';
 
-// Shapes, axes and sizes that are values of inputs. Where the shape of the operator's output is known, the values
-// produce this shape; otherwise they keep the input's shape as far as the operator allows. Source: Operators.md of the
-// ONNX project.
+// Values that produce the known shape of the output, or else keep the input's as far as possible. Source: Operators.md.
 
-/** The size of an unknown dimension. */
 const ANY_SIZE = 16;
 
 /** Dimensions of the first output where it has as many as this input has elements. */
@@ -50,10 +47,7 @@ function resized(use: OperatorUse): readonly { readonly before: number; readonly
 const resizeSizes: FittingRule = (use) => list(resized(use).map(({ after }) => after));
 const resizeScales: FittingRule = (use) => list(resized(use).map(({ before, after }) => after / Math.max(1, before)));
 
-/**
- * Up to version 10, the second input is the scales. Later, it is the part of the input that is resized; here that is
- * the whole input.
- */
+/** Up to version 10, the scales; later, the part of the input that is resized, here all of it. */
 const scalesOrPart: FittingRule = (use) => {
   if (use.count === use.input(0)?.length) return resizeScales(use);
   return list([...repeated(use.count / 2, 0), ...repeated(use.count / 2, 1)]);
@@ -106,7 +100,6 @@ const sequenceSizes: FittingRule = (use) => {
   );
 };
 
-/** The axes of size one. */
 const squeezed: FittingRule = ({ input, count }) => {
   return list((input(0) ?? []).flatMap((size, axis) => (size === 1 ? [axis] : [])).slice(0, count));
 };

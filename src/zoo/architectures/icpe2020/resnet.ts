@@ -2,7 +2,7 @@ import { fixed, type Value } from '../../builder.js';
 import { averagePool, batchNorm, conv, convNormRelu, maxPool } from '../../convolution.js';
 import { channelMean, pad } from '../../shaping.js';
 import { add, chain, flatten, type Layer, relu } from '../../tensor.js';
-import { type Block, bottleneckOf, stages } from '../resnet.js';
+import { type Block, makeBottleneck, stages } from '../resnet.js';
 import { classes, imageNetwork, type Network, pooledClasses } from './network.js';
 
 type Depths = readonly [number, number, number, number];
@@ -29,7 +29,7 @@ function caffe(labels: number, block: Block, firstBlock: number, options: Resnet
   );
 }
 
-const CAFFE_BLOCK = bottleneckOf({ strideFirst: true, epsilon: 1e-4 });
+const CAFFE_BLOCK = makeBottleneck({ strideFirst: true, epsilon: 1e-4 });
 
 export function resnet(labels: number, options: ResnetOptions): Network {
   return caffe(labels, CAFFE_BLOCK, options.width ?? 64, options);
@@ -46,7 +46,7 @@ export function wideResnet({ size = 224, width = 64 }: Omit<ResnetOptions, 'dept
     chain(
       convNormRelu(width, 7, { stride: 2, padding: 3 }),
       maxPool(3, { stride: 2, padding: 1 }),
-      stages(bottleneckOf({ expansion: 2 }), 2 * width, [3, 4, 6, 3]),
+      stages(makeBottleneck({ expansion: 2 }), 2 * width, [3, 4, 6, 3]),
       averagePool(size / 32),
       flatten,
       classes(1000),

@@ -34,7 +34,7 @@ const listed: Layer = (x) => {
 };
 
 /** Relative to the picture. */
-function boxesOf(coordinates: Value): Value {
+function computeBoxes(coordinates: Value): Value {
   const [, , , height, width] = coordinates.dims as readonly number[];
   const { graph } = coordinates;
   const constant = (role: string, values: number): Value =>
@@ -79,6 +79,6 @@ export function yoloV2({ size = 416, width = 32 } = {}): Network {
     const centers = chain(slice(1, 0, 2), sigmoid);
     graph.output('classes', classes(predicted));
     graph.output('confidence', confidence(predicted));
-    graph.output('boxes', boxesOf(concat(1, [centers(predicted), slice(1, 2, 4)(predicted)])));
+    graph.output('boxes', computeBoxes(concat(1, [centers(predicted), slice(1, 2, 4)(predicted)])));
   };
 }

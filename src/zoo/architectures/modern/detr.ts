@@ -17,7 +17,7 @@ import {
   transpose,
 } from '../../tensor.js';
 import { dense, layerNorm, mergeHeads, splitHeads, splitKeyHeads } from '../../transformer.js';
-import { bottleneckOf, stages } from '../resnet.js';
+import { makeBottleneck, stages } from '../resnet.js';
 
 interface DetrSize {
   readonly height: number;
@@ -61,7 +61,7 @@ export function detr(size: DetrSize): (graph: GraphBuilder) => void {
     const backbone = chain(
       convNormRelu(64, 7, { stride: 2, padding: 3 }),
       maxPool(3, { stride: 2, padding: 1 }),
-      stages(bottleneckOf(), 64, size.depths),
+      stages(makeBottleneck(), 64, size.depths),
       conv(hidden, 1),
     )(image);
     const cells = fixed(backbone, 2) * fixed(backbone, 3);

@@ -64,7 +64,7 @@ interface Rotation {
 }
 
 /** Su et al., RoFormer, arXiv:2104.09864: [batch, 1, sequence, head size]. */
-function rotationOf(positions: Value, headSize: number): Rotation {
+function computeRotation(positions: Value, headSize: number): Rotation {
   const { graph } = positions;
   const frequencies = Array.from({ length: headSize / 2 }, (_, i) => ROPE_BASE ** ((-2 * i) / headSize));
   const angles = mul(unsqueeze(maskAsFloat(positions), [2]), graph.floats('frequencies', frequencies));
@@ -115,7 +115,7 @@ export function llamaDecoder(size: LlamaSize, phase: Phase, precision: Precision
       graph.input(`past_${role}_${layer}`, 'float32', ['batch', keyValueHeads, 'past', headSize]);
 
     const table = embedding(graph, [vocabulary, hidden]);
-    const rotation = rotationOf(positions, headSize);
+    const rotation = computeRotation(positions, headSize);
     const bias = phase === 'prefill' ? causalBias(mask) : hideOthers(unsqueeze(maskAsFloat(mask), [1, 2]));
 
     const attention =

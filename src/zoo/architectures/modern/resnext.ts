@@ -1,7 +1,7 @@
 import { convNormRelu, globalAveragePool, linear, maxPool } from '../../convolution.js';
 import { chain, flatten } from '../../tensor.js';
 import { imageClassifier, torchvisionClassifier } from '../image-classifier.js';
-import { bottleneckOf, stages } from '../resnet.js';
+import { makeBottleneck, stages } from '../resnet.js';
 
 export function resnext(depths: readonly [number, number, number, number], size = 224) {
   return imageClassifier(
@@ -9,7 +9,7 @@ export function resnext(depths: readonly [number, number, number, number], size 
     chain(
       convNormRelu(64, 7, { stride: 2, padding: 3 }),
       maxPool(3, { stride: 2, padding: 1 }),
-      stages(bottleneckOf({ expansion: 2, groups: 32 }), 128, depths),
+      stages(makeBottleneck({ expansion: 2, groups: 32 }), 128, depths),
       globalAveragePool,
       flatten,
       linear(1000),

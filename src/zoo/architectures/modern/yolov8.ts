@@ -74,19 +74,19 @@ interface Scale {
 }
 
 /** In cells: first all columns, then all rows. */
-function centersOf(scales: readonly Scale[]): number[] {
+function computeCenters(scales: readonly Scale[]): number[] {
   const along = (coordinate: (i: number, cells: number) => number): number[] =>
     scales.flatMap(({ cells }) => Array.from({ length: cells ** 2 }, (_, i) => coordinate(i, cells) + 0.5));
   return [...along((i, cells) => i % cells), ...along((i, cells) => Math.floor(i / cells))];
 }
 
 /** In pixels, from the expected distances (Li et al., Generalized Focal Loss, arXiv:2006.04388). */
-function boxesOf(distances: Value, scales: readonly Scale[]): Value {
+function computeBoxes(distances: Value, scales: readonly Scale[]): Value {
   const { graph } = distances;
   const cells = fixed(distances, 2);
   const probabilities = softmaxOver(1)(transpose(reshapeTo(4, BINS, cells)(distances), [0, 2, 1, 3]));
   const expected = reshapeTo(4, cells)(conv(1, 1, { bias: false })(probabilities));
-  const anchors = reshape(graph.floats('centers', centersOf(scales)), [2, cells]);
+  const anchors = reshape(graph.floats('centers', computeCenters(scales)), [2, cells]);
   const topLeft = sub(anchors, slice(1, 0, 2)(expected));
   const bottomRight = add(anchors, slice(1, 2, 4)(expected));
   const strides = scales.flatMap(({ cells, stride }) => Array.from({ length: cells ** 2 }, () => stride));
@@ -116,7 +116,7 @@ export function yoloV8({ size, width }: YoloSize): (graph: GraphBuilder) => void
     const large = c2f(w16, 1, false)(concat(1, [convolution(w8, 3, 2)(medium), coarse]));
     const all = concat(2, [detect(small, width), detect(medium, width), detect(large, width)]);
     const scales = [8, 16, 32].map((stride) => ({ cells: size / stride, stride }));
-    const boxes = boxesOf(slice(1, 0, 4 * BINS)(all), scales);
+    const boxes = computeBoxes(slice(1, 0, 4 * BINS)(all), scales);
     const scores = sigmoid(slice(1, 4 * BINS, 4 * BINS + CLASSES)(all));
     graph.output('output', concat(1, [boxes, scores]));
   };

@@ -1,41 +1,71 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { savingOf } from '../../../../plugins/dlbricks/advise/advice.js';
-import { adviceVerdict, outcomeOf } from '../../../../plugins/dlbricks/advise/advice-result.js';
+import { computeSaving, savingBetween } from '../../../../plugins/dlbricks/advise/advice.js';
+import { adviceVerdict, judgeClaim } from '../../../../plugins/dlbricks/advise/advice-result.js';
+import type { TimedVariant } from '../../../../plugins/dlbricks/advise/measure-variants.js';
+import { near } from '../../../support/near.js';
+
+function variant(times: readonly (readonly [signature: string, ms: number])[], session: readonly unknown[] = []) {
+  const recipe = { bricks: times.map(([signature]) => ({ signature })), sequences: times.map((_, at) => at) };
+  const rounds = [1, 1, 1].map(() => times.map(([, ms]) => ms));
+  return { prepared: { recipe }, runOptions: { session }, rounds } as unknown as TimedVariant;
+}
 
 describe('a saving', () => {
   test('is that of the differences within rounds, whatever the rounds have in common', () => {
-    const saving = savingOf([10, 20, 40], [9, 18, 36]);
+    const saving = computeSaving([10, 20, 40], [9, 18, 36]);
     assert.ok(Math.abs((saving?.share ?? NaN) - 0.1) < 1e-9);
     assert.ok(Math.abs((saving?.low ?? NaN) - (saving?.high ?? NaN)) < 1e-6);
     assert.equal(saving?.isSeen, true);
   });
 
   test('below the resolution, or within its interval, is not seen', () => {
-    assert.equal(savingOf([10, 10, 10], [9.9, 9.9, 9.9])?.isSeen, false);
-    assert.equal(savingOf([10, 10, 10], [5, 12, 9])?.isSeen, false);
-    assert.equal(savingOf([10, 10, 10], [11, 11, 11])?.isSeen, false);
-    assert.equal(savingOf([], []), undefined);
+    assert.equal(computeSaving([10, 10, 10], [9.9, 9.9, 9.9])?.isSeen, false);
+    assert.equal(computeSaving([10, 10, 10], [5, 12, 9])?.isSeen, false);
+    assert.equal(computeSaving([10, 10, 10], [11, 11, 11])?.isSeen, false);
+    assert.equal(computeSaving([], []), undefined);
+  });
+
+  test('is as wide as the kernels that differ, which may differ from their place in the model', () => {
+    const today = variant([['Conv', 90], ['Relu', 10], ['Relu', 10]]); // prettier-ignore
+    const fused =
+      savingBetween(
+        today,
+        variant([
+          ['Conv', 90],
+          ['Relu', 10],
+          ['Add', 5],
+        ]),
+      ) ?? assert.fail();
+    const halfWidth = ({ low, high }: typeof fused) => ((high ?? NaN) - (low ?? NaN)) / 2;
+    near(fused.ms, 5);
+    near(halfWidth(fused), 0.04 * 10);
+    assert.equal(fused.isSeen, true);
+    // In another session, nothing is measured once for both.
+    const kernels = [['Conv', 90], ['Relu', 10], ['Relu', 6.5]] as const; // prettier-ignore
+    const session = savingBetween(today, variant(kernels, [['session.disable_prepacking', '1']])) ?? assert.fail();
+    near(halfWidth(session), 0.04 * 110);
+    assert.ok(session.share > 0.03 && !session.isSeen);
   });
 
   test('holds where the whole model shows it too', () => {
-    const claim = savingOf([10, 10.1, 9.9], [9, 9.2, 8.8]) ?? assert.fail();
+    const claim = computeSaving([10, 10.1, 9.9], [9, 9.2, 8.8]) ?? assert.fail();
     const on = (times: readonly number[]) =>
-      outcomeOf({
+      judgeClaim({
         saving: claim,
-        verified: savingOf(
+        verified: computeSaving(
           [20, 20, 20],
           times.map((ms) => 2 * ms),
         ),
       });
-    assert.equal(outcomeOf({ saving: claim }), null);
-    assert.equal(outcomeOf({ saving: claim, verified: claim }), 'holds');
+    assert.equal(judgeClaim({ saving: claim }), null);
+    assert.equal(judgeClaim({ saving: claim, verified: claim }), 'holds');
     assert.equal(on([9.999, 10, 10.001]), 'does_not_hold');
     assert.equal(on([4, 16, 9]), 'not_seen');
   });
 
   test('is the verdict of a page: the first of each model, or that nothing is seen', () => {
-    const saving = savingOf([10, 10.1, 9.9], [9, 9.2, 8.8]) ?? assert.fail();
+    const saving = computeSaving([10, 10.1, 9.9], [9, 9.2, 8.8]) ?? assert.fail();
     const claims = [{ setting: '--threads 2', by: 'bricks' as const, saving, verified: saving }];
     assert.match(
       adviceVerdict(

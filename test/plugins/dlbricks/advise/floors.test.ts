@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { floorsOf } from '../../../../plugins/dlbricks/advise/advice.js';
+import { computeFloors } from '../../../../plugins/dlbricks/advise/advice.js';
 import type { TimedVariant } from '../../../../plugins/dlbricks/advise/measure-variants.js';
 import { layerGraph, type LayerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import { GraphBuilder } from '../support/graph-builder.js';
@@ -47,12 +47,12 @@ describe('floors', () => {
       [0, 9],
       [1, 1],
     ]);
-    assert.equal(floorsOf(source, [one]).freeMs, 10);
-    assert.equal(floorsOf(source, [one, other]).freeMs, 2);
-    assert.equal(floorsOf(source, [one, variant(source, 'fused', [[1, 8]])]).freeMs, 8);
+    assert.equal(computeFloors(source, [one]).freeMs, 10);
+    assert.equal(computeFloors(source, [one, other]).freeMs, 2);
+    assert.equal(computeFloors(source, [one, variant(source, 'fused', [[1, 8]])]).freeMs, 8);
     // The fused variant has no value between the layers, but the two others still have one.
-    assert.equal(floorsOf(source, [one, other, variant(source, 'fused', [[1, 8]])]).freeMs, 2);
-    assert.equal(floorsOf(source, [one, other, variant(source, 'fused', [[1, 1.5]])]).freeMs, 1.5);
+    assert.equal(computeFloors(source, [one, other, variant(source, 'fused', [[1, 8]])]).freeMs, 2);
+    assert.equal(computeFloors(source, [one, other, variant(source, 'fused', [[1, 1.5]])]).freeMs, 1.5);
   });
 
   test('are only lowered by one more variant, whatever it fuses', () => {
@@ -69,7 +69,7 @@ describe('floors', () => {
         );
       });
       for (let count = 1; count < variants.length; count++) {
-        const [before, after] = [count, count + 1].map((some) => floorsOf(source, variants.slice(0, some)));
+        const [before, after] = [count, count + 1].map((some) => computeFloors(source, variants.slice(0, some)));
         assert.ok(before !== undefined && after !== undefined);
         assert.ok(after.freeMs <= before.freeMs + 1e-9, `round ${round}: ${before.freeMs} to ${after.freeMs}`);
         assert.ok((after.withReordersMs ?? NaN) <= (before.withReordersMs ?? NaN) + 1e-9);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AS_TODAY, settingsFor, variantsOf } from '../../../../plugins/dlbricks/advise/variants.js';
+import { AS_TODAY, settingsFor, prepareVariants } from '../../../../plugins/dlbricks/advise/variants.js';
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
 import { PlatformError } from '../../../../src/base/errors.js';
 import { loadedChain } from '../support/chain-model.js';
@@ -19,7 +19,7 @@ const { signal } = new AbortController();
 
 test('a setting that the runtime refuses for a model is named with its reason, and the others are tried', async () => {
   const model = loadedChain('net', 'Relu', 'Tanh');
-  const { variants, refused } = await variantsOf(model, settingsFor(1), 1, agentThatRefuses('basic'), signal);
+  const { variants, refused } = await prepareVariants(model, settingsFor(1), 1, agentThatRefuses('basic'), signal);
   assert.deepEqual(
     refused.map(({ setting, reason }) => [setting.name, reason]),
     [['--optimization-level basic', 'no kernel at basic']],
@@ -33,6 +33,6 @@ test('a setting that the runtime refuses for a model is named with its reason, a
 
 test('a model that the runtime refuses as it runs today has no advice', async () => {
   const level = AS_TODAY.runtime.optimization_level;
-  const asked = variantsOf(loadedChain('net', 'Relu'), settingsFor(1), 1, agentThatRefuses(level), signal);
+  const asked = prepareVariants(loadedChain('net', 'Relu'), settingsFor(1), 1, agentThatRefuses(level), signal);
   await assert.rejects(asked, { code: 'model', message: /no kernel at all/ });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { agreementOf, partingOf } from '../../../../plugins/dlbricks/agree/agreement.js';
+import { compareValues, findParting } from '../../../../plugins/dlbricks/agree/agreement.js';
 import { coarsestPrecision } from '../../../../plugins/dlbricks/agree/precision.js';
 import type { RunValue } from '../../../../src/agent/run-value.js';
 import { int as intAttribute } from '../../../../src/onnx/model/make-attributes.js';
@@ -26,7 +26,7 @@ const SCORES = [1, 2, 3, 4, 5, 6, 7];
 
 describe('the agreement of two values', () => {
   it('is complete for the same bits', () => {
-    const { isSame, largest, relative, cosine, top1, top5 } = agreementOf(valueOf(SCORES), valueOf(SCORES));
+    const { isSame, largest, relative, cosine, top1, top5 } = compareValues(valueOf(SCORES), valueOf(SCORES));
     assert.deepEqual(
       { isSame, largest, relative, cosine, top1, top5 },
       {
@@ -37,33 +37,33 @@ describe('the agreement of two values', () => {
   });
 
   it('has the largest difference, also over the largest element, and the cosine', () => {
-    const { largest, relative, cosine } = agreementOf(valueOf([3, 4]), valueOf([4, 3]));
+    const { largest, relative, cosine } = compareValues(valueOf([3, 4]), valueOf([4, 3]));
     assert.deepEqual([largest, relative], [1, 0.25]);
     assert.ok(Math.abs((cosine ?? 0) - 24 / 25) < 1e-12);
-    assert.equal(agreementOf(valueOf([0, 0]), valueOf([0, 1])).relative, null);
-    assert.equal(agreementOf(valueOf([0, 0]), valueOf([0, 1])).cosine, null);
+    assert.equal(compareValues(valueOf([0, 0]), valueOf([0, 1])).relative, null);
+    assert.equal(compareValues(valueOf([0, 0]), valueOf([0, 1])).cosine, null);
   });
 
   it('has the first and the first five places of rows of scores', () => {
-    const swapped = agreementOf(valueOf(SCORES), valueOf([1, 2, 3, 4, 5, 7, 6]));
+    const swapped = compareValues(valueOf(SCORES), valueOf([1, 2, 3, 4, 5, 7, 6]));
     assert.deepEqual([swapped.top1, swapped.top5], [0, 1]);
-    const replaced = agreementOf(valueOf(SCORES), valueOf([9, 2, 3, 4, 5, 6, 7]));
+    const replaced = compareValues(valueOf(SCORES), valueOf([9, 2, 3, 4, 5, 6, 7]));
     assert.deepEqual([replaced.top1, replaced.top5], [0, 0.8]);
-    assert.equal(agreementOf(valueOf([1, 2]), valueOf([2, 1])).top1, null);
+    assert.equal(compareValues(valueOf([1, 2]), valueOf([2, 1])).top1, null);
     assert.equal(
-      agreementOf(valueOf(SCORES, { dims: [7] }), valueOf([7, ...SCORES.slice(1)], { dims: [7] })).top1,
+      compareValues(valueOf(SCORES, { dims: [7] }), valueOf([7, ...SCORES.slice(1)], { dims: [7] })).top1,
       null,
     );
   });
 
   it('has no figures where shapes differ, or an element is no number on one side', () => {
     assert.match(
-      agreementOf(valueOf([1, 2]), valueOf([1, 2], { dims: [2, 1] })).reason ?? '',
+      compareValues(valueOf([1, 2]), valueOf([1, 2], { dims: [2, 1] })).reason ?? '',
       /float32\[1, 2\] on one side, float32\[2, 1\] on the other/,
     );
-    const { reason, largest } = agreementOf(valueOf([1, NaN, 3]), valueOf([1, 2, 3]));
+    const { reason, largest } = compareValues(valueOf([1, NaN, 3]), valueOf([1, 2, 3]));
     assert.deepEqual([reason, largest], ['element 1 is NaN on one side, 2 on the other', null]);
-    const both = agreementOf(valueOf([1, NaN, -Infinity]), valueOf([2, NaN, -Infinity]));
+    const both = compareValues(valueOf([1, NaN, -Infinity]), valueOf([2, NaN, -Infinity]));
     assert.deepEqual([both.reason, both.largest], [undefined, 1]);
   });
 
@@ -79,9 +79,9 @@ describe('the agreement of two values', () => {
       ['c', valueOf([2])],
     ]);
     const { tolerance } = coarsestPrecision([]);
-    assert.equal(partingOf(['a', 'b', 'c'], [before, after], tolerance)?.name, 'b');
-    assert.equal(partingOf(['a', 'b', 'c'], [before, after], 0.04)?.name, 'c');
-    assert.equal(partingOf(['a', 'absent'], [before, after], tolerance), undefined);
+    assert.equal(findParting(['a', 'b', 'c'], [before, after], tolerance)?.name, 'b');
+    assert.equal(findParting(['a', 'b', 'c'], [before, after], 0.04)?.name, 'c');
+    assert.equal(findParting(['a', 'absent'], [before, after], tolerance), undefined);
   });
 
   it('has the tolerance of the coarsest precision', () => {

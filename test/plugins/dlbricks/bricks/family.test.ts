@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CutSettings } from '../../../../plugins/dlbricks/bricks/decompose.js';
 import { prepareModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
-import { runOptionsOf } from '../../../../src/measurement/system.js';
+import { buildRunOptions } from '../../../../src/measurement/system.js';
 import { loadModel } from '../../../../src/registry/load-model.js';
 import { agentForSuite } from '../../../agent/support/running-agent.js';
 
-const SETTINGS: CutSettings = { cut: 'kernel', granularity: undefined, runOptions: runOptionsOf(1) };
+const SETTINGS: CutSettings = { cut: 'kernel', granularity: undefined, runOptions: buildRunOptions(1) };
 
 const agent = agentForSuite();
 

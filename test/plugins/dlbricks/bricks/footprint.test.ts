@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
 import { computeFootprint } from '../../../../plugins/dlbricks/bricks/footprint.js';
-import { byteLengthOf, elementCount } from '../../../../src/onnx/model/element-type.js';
+import { computeByteLength, elementCount } from '../../../../src/onnx/model/element-type.js';
 import { hoistSubgraphWeights } from '../../../../src/onnx/layers/hoist-subgraph-weights.js';
 import { type LayerGraph, layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import type { TensorType } from '../../../../src/onnx/model/model.js';
@@ -120,7 +120,7 @@ describe('the footprint of a model', () => {
 });
 
 function bytesOf(type: TensorType | undefined): number {
-  return type === undefined ? 0 : byteLengthOf(type.elementType, elementCount(type.dims));
+  return type === undefined ? 0 : computeByteLength(type.elementType, elementCount(type.dims));
 }
 
 /** Whether an activation is read by a layer, or is an output. */

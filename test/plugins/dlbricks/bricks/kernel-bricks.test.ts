@@ -9,7 +9,7 @@ import {
   type KernelContext,
 } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
 import { wantedOfNeed } from '../../../../plugins/dlbricks/measure/wanted-need.js';
-import { wantedOf } from '../../../../src/measuring/known-results.js';
+import { buildWanted } from '../../../../src/measuring/known-results.js';
 import {
   bricksOfModel,
   brickTasks,
@@ -21,7 +21,7 @@ import {
 } from '../../../../plugins/dlbricks/measure/tasks.js';
 import { footprintClass } from '../../../../src/composite/footprint.js';
 import { weightlessBenchmark } from '../../../../src/measurement/weightless.js';
-import { subgraphsOf } from '../../../../src/onnx/model/subgraphs.js';
+import { listSubgraphs } from '../../../../src/onnx/model/subgraphs.js';
 import { parseModel } from '../../../../src/onnx/read/read-model.js';
 import { layerGraph, type LayerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import { LIMITS, PROTOCOL, SYSTEM } from '../../../store/sample-measurement.js';
@@ -114,7 +114,7 @@ describe('a graph of kernels', () => {
         assert.equal(recipe.footprint_bytes !== undefined, isTogether);
         for (const { model, copies } of bricks) {
           const { nodes } = parseModel(model, 'brick').graph;
-          const hasSubgraphs = nodes.some(({ attributes }) => subgraphsOf(attributes).length > 0);
+          const hasSubgraphs = nodes.some(({ attributes }) => listSubgraphs(attributes).length > 0);
           assert.equal(copies !== undefined, !isTogether || hasSubgraphs);
         }
       }),
@@ -135,7 +135,7 @@ describe('a graph of kernels', () => {
       );
       const copies = bricks[1]?.copies?.benchmark;
       const nodes = copies === undefined ? [] : parseModel(copies.model, 'copies').graph.nodes;
-      assert.equal(nodes.filter(({ attributes }) => subgraphsOf(attributes).length > 0).length, 4);
+      assert.equal(nodes.filter(({ attributes }) => listSubgraphs(attributes).length > 0).length, 4);
     }
   });
 
@@ -163,7 +163,7 @@ describe('the measurements that a recipe needs', () => {
         ];
         assert.deepEqual(
           modelNeeds(recipe, SYSTEM, PROTOCOL).map((need) => wantedOfNeed(need, FIRST_OCCASION, SETTINGS)),
-          tasks.map(({ request }) => wantedOf(request)),
+          tasks.map(({ request }) => buildWanted(request)),
         );
       }),
       { numRuns: 50 },

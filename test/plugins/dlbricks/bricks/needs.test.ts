@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { brickNeeds, callNeeds, contextOf, modelNeeds, type Need } from '../../../../plugins/dlbricks/bricks/needs.js';
+import {
+  brickNeeds,
+  callNeeds,
+  computeContext,
+  modelNeeds,
+  type Need,
+} from '../../../../plugins/dlbricks/bricks/needs.js';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
@@ -16,7 +22,7 @@ const handed = { leaving: signatureOf(50), staying: signatureOf(51) };
 describe('the context of bricks that are measured together', () => {
   const footprintOn = (mebibytes: number, cacheBytes = SYSTEM.cacheBytes): number | undefined => {
     const recipe = recipeTogether([1], { footprintBytes: mebibytes * MIB });
-    return contextOf(recipe, sampleSystem({ cacheBytes }))?.footprintBytes;
+    return computeContext(recipe, sampleSystem({ cacheBytes }))?.footprintBytes;
   };
 
   test('is one of a few sizes, so that models of similar size share measurements', () => {
@@ -43,7 +49,7 @@ describe('the context of bricks that are measured together', () => {
   });
 
   test('is undefined if a recipe has no footprint', () => {
-    assert.equal(contextOf(recipeOf([1]), SYSTEM), undefined);
+    assert.equal(computeContext(recipeOf([1]), SYSTEM), undefined);
   });
 });
 

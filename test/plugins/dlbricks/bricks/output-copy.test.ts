@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { outputCopy } from '../../../../plugins/dlbricks/bricks/output-copy.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
-import { byteLengthOf, elementCount } from '../../../../src/onnx/model/element-type.js';
+import { computeByteLength, elementCount } from '../../../../src/onnx/model/element-type.js';
 import type { TensorType } from '../../../../src/onnx/model/model.js';
 import { elementsOf } from '../../../../src/predictor/tensor-value.js';
 import { runBenchmark } from '../support/runtime.js';
@@ -17,7 +17,7 @@ function handed(...types: readonly TensorType[]) {
 }
 
 function bytesOf(types: readonly TensorType[]): number {
-  return types.reduce((sum, { elementType, dims }) => sum + byteLengthOf(elementType, elementCount(dims)), 0);
+  return types.reduce((sum, { elementType, dims }) => sum + computeByteLength(elementType, elementCount(dims)), 0);
 }
 
 async function outputTypes(benchmark: Benchmark): Promise<readonly TensorType[]> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { decomposeModel } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
-import { wholeOf } from '../../../../plugins/dlbricks/bricks/decompose.js';
+import { buildWholeBenchmark } from '../../../../plugins/dlbricks/bricks/decompose.js';
 import type { MeasurableBrick } from '../../../../plugins/dlbricks/bricks/brick-copies.js';
 import { layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import { CLASS_VALUES, valueClasses } from '../../../../src/onnx/layers/value-classes.js';
@@ -83,7 +83,10 @@ describe('values that decide how fast kernels are', () => {
 
   test('never have the numbers of the file', () => {
     const bytes = beforeSoftmax(half(-98.7654));
-    const whole = wholeOf({ model: parseModel(bytes, 'm') } as Parameters<typeof wholeOf>[0], {});
+    const whole = buildWholeBenchmark(
+      { model: parseModel(bytes, 'm') } as Parameters<typeof buildWholeBenchmark>[0],
+      {},
+    );
     const { array } = ELEMENT_TYPES.float32;
     for (const { model: file, inputs } of [whole, ...bricksOf(bytes).values()]) {
       for (const number of [SECRET, -98.7654]) {

@@ -1,6 +1,6 @@
 import type { BenchmarkAgent } from '../../../../src/agent/benchmark-agent.js';
 import type { CommandHost, Progress } from '../../../../src/evaluation/plugin.js';
-import { loadModel } from '../../../../src/registry/load-model.js';
+import { readSizedModel } from '../../../../src/registry/load-model.js';
 import { openMemoryStore } from '../../../../src/store/memory/open.js';
 
 /** A host that records its output for a test. */
@@ -36,7 +36,7 @@ export function recordingHost(agent: BenchmarkAgent): RecordingHost {
     progress: () => silent,
     connect: () => Promise.resolve(agent),
     openStore: () => store,
-    loadModel,
+    readModel: readSizedModel,
     setExitCode: (code) => void (exitCode = code),
   };
 }

@@ -33,7 +33,9 @@ async function compare(
   const before = agentWith(() => 1);
   const host = Object.assign(recordingHost(before), {
     connect: (address?: string) => Promise.resolve(address === 'after:1' ? after : before),
-    loadModel: (reference: string) => Promise.resolve(loadedChain(reference, 'Relu', 'Neg')),
+    readModel: (reference: string) => {
+      return Promise.resolve(() => Promise.resolve(loadedChain(reference, 'Relu', 'Neg')));
+    },
   });
   const program = new Command().exitOverride();
   registerCompare(program, host);

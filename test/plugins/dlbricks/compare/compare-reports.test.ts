@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { buildProvenance } from '../../../../src/agent/provenance.js';
 import { describe, test } from 'node:test';
-import { compareReports, ratioOf, intervalFactor } from '../../../../plugins/dlbricks/compare/compare-reports.js';
+import {
+  compareReports,
+  compareEstimates,
+  intervalFactor,
+} from '../../../../plugins/dlbricks/compare/compare-reports.js';
 import { seenFrom, judgeRatio } from '../../../../plugins/dlbricks/compare/comparison.js';
 import type { ModelReport, Report } from '../../../../plugins/dlbricks/report/report-schema.js';
 import { normalNumbers } from '../support/noise.js';
@@ -17,7 +21,7 @@ function withInterval(ms: number, halfWidth: number): ModelReport {
 
 describe('the ratio of two estimates', () => {
   test('has an interval from both intervals, in quadrature on a logarithmic scale', () => {
-    const ratio = ratioOf(withInterval(100, 3), withInterval(110, 4));
+    const ratio = compareEstimates(withInterval(100, 3), withInterval(110, 4));
     near(ratio?.ratio, 1.1);
     near(ratio?.low, 1.1 * Math.exp(-Math.hypot(Math.log(106 / 110), Math.log(103 / 100))));
     near(ratio?.high, 1.1 * Math.exp(Math.hypot(Math.log(114 / 110), Math.log(97 / 100))));
@@ -31,10 +35,10 @@ describe('the ratio of two estimates', () => {
     const unknown = modelReport('m', { estimate_ms: 100, estimate_low_ms: null, estimate_high_ms: null });
     const wide = modelReport('m', { estimate_ms: 100, estimate_low_ms: 0, estimate_high_ms: 300 });
     for (const one of [unknown, wide]) {
-      const ratio = ratioOf(withInterval(100, 3), one);
+      const ratio = compareEstimates(withInterval(100, 3), one);
       assert.deepEqual([ratio?.ratio, ratio && judgeRatio(ratio)], [1, undefined]);
     }
-    assert.equal(ratioOf(withInterval(100, 3), modelReport('m', { estimate_ms: null })), undefined);
+    assert.equal(compareEstimates(withInterval(100, 3), modelReport('m', { estimate_ms: null })), undefined);
   });
 
   test('has wider intervals the more of them hold together', () => {

@@ -3,12 +3,12 @@ import { describe, test } from 'node:test';
 import { prepareOrRefuse } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import { compareRounds } from '../../../../plugins/dlbricks/compare/compare-rounds.js';
 import type { Comparison } from '../../../../plugins/dlbricks/compare/comparison.js';
-import { pairsOf, type PreparedSide } from '../../../../plugins/dlbricks/compare/measure-sides.js';
+import { pairTasks, type PreparedSide } from '../../../../plugins/dlbricks/compare/measure-sides.js';
 import type { BenchmarkAgent } from '../../../../src/agent/benchmark-agent.js';
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
 import type { Failure } from '../../../../src/agent/failure.js';
 import { measurePaired } from '../../../../src/measuring/measure-paired.js';
-import { identifySystem, runOptionsOf } from '../../../../src/measurement/system.js';
+import { identifySystem, buildRunOptions } from '../../../../src/measurement/system.js';
 import { LIMITS, PROTOCOL } from '../../../store/sample-measurement.js';
 import { loadedChain } from '../support/chain-model.js';
 import { normalNumbers } from '../support/noise.js';
@@ -33,7 +33,7 @@ function agentWith(latencyOf: LatencyOf): BenchmarkAgent {
 }
 
 async function sideOf(agent: BenchmarkAgent, threads = 1): Promise<PreparedSide> {
-  const runOptions = runOptionsOf(threads);
+  const runOptions = buildRunOptions(threads);
   const settings = { cut: 'kernel' as const, runOptions };
   const models = await Promise.all(CHAINS.map((loaded) => prepareOrRefuse(loaded, settings, agent, signal)));
   const system = identifySystem(agent.description, runOptions);
@@ -47,7 +47,7 @@ async function compared(
   const taken = [];
   const agents = [sides[0].agent, sides[1].agent] as const;
   const options = { rounds, signal, onEvent: () => undefined };
-  for await (const round of measurePaired(agents, pairsOf(sides, { isWhole }), options)) taken.push(round);
+  for await (const round of measurePaired(agents, pairTasks(sides, { isWhole }), options)) taken.push(round);
   return compareRounds(sides, taken, { batch: 1, isWhole });
 }
 

@@ -1,20 +1,26 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { regionsOf } from '../../../../plugins/dlbricks/compare/regions.js';
+import { findRegions } from '../../../../plugins/dlbricks/compare/regions.js';
 
-/** Kernels in their order, each with a letter for its signature and the value that it produces. */
+/** A chain of kernels, each with a letter for its signature and the author's values that it computes. */
 function cut(...kernels: readonly (readonly [letter: string, value: string])[]) {
   const letters = [...new Set(kernels.map(([letter]) => letter))];
   const bricks = letters.map((letter) => ({ signature: letter, operators: [letter] }));
   const sequences = kernels.map(([letter]) => letters.indexOf(letter));
   return {
-    recipe: { name: 'net', layers: kernels.length, bricks, sequences, edges: [] },
-    produces: kernels.map(([, value]) => [value]),
+    recipe: {
+      name: 'net',
+      layers: kernels.length,
+      bricks,
+      sequences,
+      edges: sequences.slice(1).map((_, index): [number, number] => [index, index + 1]),
+    },
+    computes: kernels.map(([, value]) => value.split(' ').filter((name) => name !== '')),
   };
 }
 
 const named = (sides: readonly [ReturnType<typeof cut>, ReturnType<typeof cut>]) => {
-  return regionsOf(sides).map(([first, second]) => [
+  return findRegions(sides).map(([first, second]) => [
     first.map((brick) => sides[0].recipe.bricks[brick]?.signature),
     second.map((brick) => sides[1].recipe.bricks[brick]?.signature),
   ]);
@@ -44,8 +50,17 @@ describe('kernels between the same values', () => {
     assert.deepEqual(named([cut(['a', 'v'], ['b', 'one']), cut(['a', 'v'], ['c', 'two'])]), [[['b'], ['c']]]);
   });
 
+  test('include changes of layout, which no author named, and what is fused with a kernel of another name', () => {
+    const plain = cut(['pool', 'p'], ['out', 'p'], ['norm', 'n'], ['relu', 'r'], ['in', ''], ['conv', 'c']);
+    const blocked = cut(['pool', 'p'], ['fused', 'n'], ['conv', 'c']);
+    const [region, ...others] = named([plain, blocked]);
+    assert.deepEqual(others, []);
+    assert.deepEqual([...(region?.[0] ?? [])].sort(), ['in', 'norm', 'out', 'relu']);
+    assert.deepEqual(region?.[1], ['fused']);
+  });
+
   test('are not known without the names of values', () => {
     const { recipe } = cut(['a', 'v']);
-    assert.deepEqual(regionsOf([{ recipe }, cut(['b', 'v'])]), []);
+    assert.deepEqual(findRegions([{ recipe }, cut(['b', 'v'])]), []);
   });
 });

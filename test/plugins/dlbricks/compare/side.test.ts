@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { placeOf, sideOf } from '../../../../plugins/dlbricks/compare/side.js';
+import { formatPlace, parseSide } from '../../../../plugins/dlbricks/compare/side.js';
 
 test('a side has an agent or a runtime, threads and settings', () => {
-  const { threads, settings } = sideOf('threads=2, optimization_level=basic,session.disable_prepacking=1');
+  const { threads, settings } = parseSide('threads=2, optimization_level=basic,session.disable_prepacking=1');
   assert.equal(threads, 2);
   assert.equal(settings.optimization_level, 'basic');
   assert.deepEqual(settings.session, { 'session.disable_prepacking': '1' });
-  assert.equal(sideOf('agent=host:7070').agent, 'host:7070');
-  assert.equal(placeOf(sideOf('default')), placeOf(sideOf('threads=3')));
-  assert.notEqual(placeOf(sideOf('default')), placeOf(sideOf('framework=onnxruntime-web')));
+  assert.equal(parseSide('agent=host:7070').agent, 'host:7070');
+  assert.equal(formatPlace(parseSide('default')), formatPlace(parseSide('threads=3')));
+  assert.notEqual(formatPlace(parseSide('default')), formatPlace(parseSide('framework=onnxruntime-web')));
 });
 
 test('another text is refused with its place and what is expected', () => {
@@ -22,5 +22,5 @@ test('another text is refused with its place and what is expected', () => {
     ['agent=host:1,framework=onnxruntime', /an agent has its own framework/],
     ['', /expected default/],
   ] as const;
-  for (const [text, message] of refusals) assert.throws(() => sideOf(text), { code: 'usage', message }, text);
+  for (const [text, message] of refusals) assert.throws(() => parseSide(text), { code: 'usage', message }, text);
 });

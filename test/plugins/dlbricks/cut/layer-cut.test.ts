@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
-import { type Edge, edgesOf, findModelSubgraphs, type Sequence } from '../../../../plugins/dlbricks/cut/layer-cut.js';
+import { type Edge, findEdges, findModelSubgraphs, type Sequence } from '../../../../plugins/dlbricks/cut/layer-cut.js';
 import { cutAtFewestValues } from '../../../../plugins/dlbricks/cut/kernel-cut.js';
 import { layerGraph, type LayerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import { readNames } from '../../../../src/onnx/model/subgraphs.js';
@@ -78,7 +78,7 @@ describe('decomposing', () => {
         fc.property(generatedModels({ maxSteps: 25 }), granularities, (generated, granularity) => {
           const graph = layerGraphOf(generated);
           const sequences = findModelSubgraphs(graph, granularity);
-          check(graph, granularity, sequences, edgesOf(graph, sequences));
+          check(graph, granularity, sequences, findEdges(graph, sequences));
         }),
       );
     });
@@ -168,7 +168,7 @@ describe('sequences of hand-written graphs', () => {
 
   test('an edge is listed once, for any number of values along it', () => {
     const graph = layersReading(['in'], [0], [0, 1], [0, 1, 2], [2]);
-    assert.deepEqual(edgesOf(graph, findModelSubgraphs(graph, 2)), [
+    assert.deepEqual(findEdges(graph, findModelSubgraphs(graph, 2)), [
       [0, 1],
       [1, 2],
     ]);

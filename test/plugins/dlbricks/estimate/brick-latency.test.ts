@@ -4,7 +4,7 @@ import { failureText } from '../../../../plugins/dlbricks/estimate/failure-text.
 import {
   brickLatency,
   findOccurrences,
-  processOf,
+  identifyProcess,
   callLatency,
   outputCopyLatency,
 } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
@@ -190,20 +190,20 @@ describe('the processes of bricks', () => {
 
   test('are composites: bricks of one have its conditions', () => {
     const [first, same, other] = [conditions, { ...conditions }, { ...conditions, wallMs: 123.457 }].map(
-      (ones, brick) => processOf({ ...measuredTogetherOn(1, brick, 10), conditions: ones }),
+      (ones, brick) => identifyProcess({ ...measuredTogetherOn(1, brick, 10), conditions: ones }),
     );
     assert.equal(first, same);
     assert.notEqual(first, other);
   });
 
   test('are occasions if conditions are unknown, or if each brick has a graph of its own', () => {
-    assert.equal(processOf(measuredTogetherOn(2, 0, 10)), processOf(measuredTogetherOn(2, 1, 10)));
-    assert.notEqual(processOf(measuredTogetherOn(1, 0, 10)), processOf(measuredTogetherOn(2, 0, 10)));
+    assert.equal(identifyProcess(measuredTogetherOn(2, 0, 10)), identifyProcess(measuredTogetherOn(2, 1, 10)));
+    assert.notEqual(identifyProcess(measuredTogetherOn(1, 0, 10)), identifyProcess(measuredTogetherOn(2, 0, 10)));
     const alone = [0, 1].map((brick) => ({
       ...measuredOn(1, brick, 10),
       conditions: { ...conditions, wallMs: brick },
     }));
-    assert.equal(new Set(alone.map(processOf)).size, 1);
+    assert.equal(new Set(alone.map(identifyProcess)).size, 1);
   });
 
   test('count a brick once for each context, in however many models it is', () => {

@@ -4,7 +4,7 @@ import { failureText } from '../../../../plugins/dlbricks/estimate/failure-text.
 import fc from '../../../support/property.js';
 import type { RecipeInContext } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { METHOD_ERROR } from '../../../../plugins/dlbricks/estimate/interval.js';
+import { CALL_ERROR, METHOD_ERROR } from '../../../../plugins/dlbricks/estimate/interval.js';
 import { type Observations, groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { perCopy } from '../../../../plugins/dlbricks/estimate/statistics.js';
@@ -91,7 +91,7 @@ describe('a model of bricks in context', () => {
     const repeatable = commonSpread(0, 10);
     const quiet = measured({ [COPIES]: always(41), [BASELINE]: always(1), [CALL]: always(0.5) });
     const highest = compose(recipe(), quiet, repeatable).sequential?.highMs ?? NaN;
-    near(highest, 30.5 * (1 + 1.959963984540054 * METHOD_ERROR));
+    near(highest, 30.5 + 1.959963984540054 * Math.hypot(30.5 * METHOD_ERROR, Math.SQRT2 * CALL_ERROR * 0.5));
     const spread = (ms: number): number[] => [0.9, 0.95, 1, 1.05, 1.1].map((factor) => factor * ms);
     const noises = [{ [COPIES]: always(41), [BASELINE]: always(1), [CALL]: spread(0.5) }];
     for (const noise of noises) {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
 import {
   type ErrorSource,
-  marginOf,
+  computeMargin,
   pooledSpread,
   studentQuantile,
 } from '../../../../plugins/dlbricks/estimate/statistics.js';
@@ -86,23 +86,23 @@ describe('the margin of several errors', () => {
   });
 
   test('of no errors, or of errors of 0, is 0', () => {
-    assert.equal(marginOf([]), 0);
-    assert.equal(marginOf([{ deviationMs: 0, degreesOfFreedom: 1 }]), 0);
+    assert.equal(computeMargin([]), 0);
+    assert.equal(computeMargin([{ deviationMs: 0, degreesOfFreedom: 1 }]), 0);
   });
 
   test('of one known error is 1.96 standard deviations', () => {
-    near(marginOf([{ deviationMs: 3, degreesOfFreedom: Infinity }]), 3 * NORMAL, 0.001);
+    near(computeMargin([{ deviationMs: 3, degreesOfFreedom: Infinity }]), 3 * NORMAL, 0.001);
   });
 
   test('of one estimated error follows Student', () => {
     for (const degreesOfFreedom of [1, 2, 5, 30]) {
-      near(marginOf([{ deviationMs: 3, degreesOfFreedom }]), 3 * studentQuantile(degreesOfFreedom));
+      near(computeMargin([{ deviationMs: 3, degreesOfFreedom }]), 3 * studentQuantile(degreesOfFreedom));
     }
   });
 
   test('of independent errors follows from their variances, and from the degrees of freedom of both', () => {
     // Satterthwaite: (9 + 16)² / (9² / 4 + 16² / 8) = 625 / 52.25, which is 11.96.
-    const margin = marginOf([
+    const margin = computeMargin([
       { deviationMs: 3, degreesOfFreedom: 4 },
       { deviationMs: 4, degreesOfFreedom: 8 },
     ]);
@@ -113,7 +113,7 @@ describe('the margin of several errors', () => {
     fc.assert(
       fc.property(fc.array(sources, { maxLength: 8 }), (several) => {
         const deviation = Math.hypot(...several.map(({ deviationMs }) => deviationMs));
-        const margin = marginOf(several);
+        const margin = computeMargin(several);
         assert.ok(margin >= 1.959 * deviation && margin <= studentQuantile(1) * deviation * (1 + 1e-9));
       }),
     );

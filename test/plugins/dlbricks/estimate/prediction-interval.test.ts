@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RecipeInContext } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { compose, type Estimate } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { METHOD_ERROR, predictionInterval } from '../../../../plugins/dlbricks/estimate/interval.js';
+import { CALL_ERROR, METHOD_ERROR, predictionInterval } from '../../../../plugins/dlbricks/estimate/interval.js';
 import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import {
   type ErrorSource,
-  halfWidthOf,
+  computeHalfWidth,
   LEVELS,
-  marginOf,
+  computeMargin,
   type Spread,
   studentQuantile,
 } from '../../../../plugins/dlbricks/estimate/statistics.js';
@@ -294,7 +294,7 @@ describe('the interval of an estimate', () => {
   test('is narrower with more occasions, and still holds as often as it claims', () => {
     const widths = [2, 5].map((occasions) => {
       const noise = normalNumbers(7);
-      const cases = 500;
+      const cases = 2000;
       let hits = 0;
       let width = 0;
       for (let trial = 0; trial < cases; trial++) {
@@ -315,11 +315,12 @@ describe('the interval of an estimate', () => {
   const ms = 10 + CALL_MS;
   // Its mean on two occasions, the whole model's measurement, and the time at which the brick was measured.
   const ofBrick: ErrorSource = { deviationMs: 10 * 0.03 * Math.hypot(Math.SQRT1_2, 1, 1), degreesOfFreedom: 12 };
-  const ofMethod: ErrorSource = { deviationMs: ms * METHOD_ERROR, degreesOfFreedom: Infinity };
+  const ofCalls = Math.SQRT2 * CALL_ERROR * CALL_MS;
+  const ofMethod: ErrorSource = { deviationMs: Math.hypot(ms * METHOD_ERROR, ofCalls), degreesOfFreedom: Infinity };
 
   test('combines the spreads of the bricks’ mean and of the model’s own measurement, and the error of the method', () => {
     near(twice.sequential?.ms, ms);
-    const expected = marginOf([ofBrick, ofMethod]);
+    const expected = computeMargin([ofBrick, ofMethod]);
     near(twice.sequential?.highMs, ms + expected);
     near(twice.sequential?.lowMs, ms - expected);
   });
@@ -330,7 +331,7 @@ describe('the interval of an estimate', () => {
       ...spread,
       wholes,
     });
-    const expected = marginOf([
+    const expected = computeMargin([
       { deviationMs: 10 * 0.03 * Math.SQRT1_2, degreesOfFreedom: 12 },
       { deviationMs: ms * 0.01 * Math.SQRT2, degreesOfFreedom: 4 },
       ofMethod,
@@ -344,7 +345,7 @@ describe('the interval of an estimate', () => {
     const known = compose(single, groupObservations([measuredCall, ...later]), { ...spread, wholes });
     const ofMean = { deviationMs: 10 * 0.03 * Math.SQRT1_2, degreesOfFreedom: 12 };
     const ofTwoTimes = { deviationMs: ms * 0.01 * Math.sqrt(1.5), degreesOfFreedom: 4 };
-    near(known.sequential?.highMs, ms + marginOf([ofMean, ofTwoTimes, ofMethod]));
+    near(known.sequential?.highMs, ms + computeMargin([ofMean, ofTwoTimes, ofMethod]));
   });
 
   test('contains the difference of two machines if several measured the bricks', () => {
@@ -352,7 +353,7 @@ describe('the interval of an estimate', () => {
     const observations = groupObservations([measuredCall, ...measuredBrick(0, 10, 10)]);
     const several = compose(single, observations, { ...spread, machines });
     const ofMachines = { deviationMs: Math.SQRT2 * ms * 0.05, degreesOfFreedom: 3 };
-    near(several.sequential?.highMs, ms + marginOf([ofBrick, ofMethod, ofMachines]));
+    near(several.sequential?.highMs, ms + computeMargin([ofBrick, ofMethod, ofMachines]));
     assert.equal(several.measuringError, twice.measuringError);
   });
 
@@ -371,7 +372,7 @@ describe('the interval of an estimate', () => {
 
   test('is wide for a brick that was far off on one of its occasions, more than others vary', () => {
     const halfOf = (...occasions: readonly number[]): number | undefined =>
-      halfWidthOf(
+      computeHalfWidth(
         compose(single, groupObservations([measuredCall, ...measuredBrick(0, ...occasions)]), spread).sequential,
       );
     near(halfOf(10.5, 9.5), halfOf(10, 10) ?? NaN);
@@ -383,7 +384,10 @@ describe('the interval of an estimate', () => {
     near(twice.measuringError, (studentQuantile(12) * 10 * 0.03) / Math.SQRT2 / ms);
     const five = compose(single, groupObservations([measuredCall, ...measuredBrick(0, 10, 10, 10, 10, 10)]), spread);
     near(five.measuringError, (studentQuantile(12) * 10 * 0.03) / Math.sqrt(5) / ms);
-    near(five.leastError, marginOf([{ deviationMs: 10 * 0.03 * Math.SQRT2, degreesOfFreedom: 12 }, ofMethod]) / ms);
+    near(
+      five.leastError,
+      computeMargin([{ deviationMs: 10 * 0.03 * Math.SQRT2, degreesOfFreedom: 12 }, ofMethod]) / ms,
+    );
     near(five.leastError, twice.leastError ?? NaN);
   });
 

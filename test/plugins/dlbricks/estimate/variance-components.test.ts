@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   areAlike,
-  commonOf,
+  computeCommonSpread,
   type Occurrence,
   spreadOfBrick,
   varianceComponents,
@@ -56,7 +56,7 @@ describe('the two components of the spread', () => {
   for (const [what, of] of Object.entries(cases)) {
     test(`are those that the values were made with if ${what}`, () => {
       const components = varianceComponents(made(of)) ?? assert.fail();
-      near(commonOf(components), of.common, 0.002);
+      near(computeCommonSpread(components), of.common, 0.002);
       near(components.own.relative, of.own, 0.002);
       near(spreadOfBrick(components), Math.hypot(of.common, of.own), 0.002);
     });
@@ -90,7 +90,7 @@ describe('the two components of the spread', () => {
     const alone = made({ common: 0.01, own: 0.02, composites: 300, bricks: 1, occasions: 2 });
     const components = varianceComponents(alone) ?? assert.fail();
     assert.deepEqual([components.ownShare, components.own.relative], [1, 0]);
-    near(commonOf(components), Math.hypot(0.01, 0.02), 0.002);
+    near(computeCommonSpread(components), Math.hypot(0.01, 0.02), 0.002);
   });
 
   test('are unknown without a brick in two processes, and for bricks that take no time', () => {

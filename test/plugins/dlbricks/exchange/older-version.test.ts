@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { contextOf } from '../../../../plugins/dlbricks/bricks/needs.js';
+import { computeContext } from '../../../../plugins/dlbricks/bricks/needs.js';
 import { readRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
@@ -27,7 +27,7 @@ describe('files of version 0.1', () => {
     const measurements = await readResults(join(FIXTURES, 'results.json'));
     const [{ system } = assert.fail()] = measurements;
     const [recipe = assert.fail()] = (await readRecipe(join(FIXTURES, 'recipe.json'))).models;
-    const model = { recipe, context: contextOf(recipe, system) };
+    const model = { recipe, context: computeContext(recipe, system) };
     const observations = groupObservations(measurements);
     const { coverage, sequential, parts, missing } = compose(model, observations, spreadsOf([model], observations));
     assert.deepEqual([coverage, missing], [1, []]);
@@ -50,7 +50,7 @@ describe('files of version 0.1', () => {
         onEvent: () => undefined,
       },
     );
-    const asked = (taken: typeof measurements): readonly string[] =>
+    const asked = (taken: Readonly<typeof measurements>): readonly string[] =>
       taken.map(({ signature, occasion }) => `${signature} on ${occasion}`).sort();
     assert.deepEqual(asked(measurements), asked(await readResults(join(FIXTURES, 'results.json'))));
   });

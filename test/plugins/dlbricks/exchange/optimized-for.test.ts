@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import {
   differencesBetween,
   type OptimizedFor,
-  optimizedForOf,
+  describeOptimizedFor,
 } from '../../../../plugins/dlbricks/exchange/optimized-for.js';
 import { sampleSystem } from '../../../store/sample-measurement.js';
 
@@ -39,6 +39,6 @@ describe('a suite that was cut elsewhere', () => {
 
   test('names no machine', () => {
     const system = sampleSystem({ processor: 'Secret 9000' });
-    assert.doesNotMatch(JSON.stringify(optimizedForOf(system)), /Secret/);
+    assert.doesNotMatch(JSON.stringify(describeOptimizedFor(system)), /Secret/);
   });
 });

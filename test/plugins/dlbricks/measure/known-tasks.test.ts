@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { wantedOfNeed } from '../../../../plugins/dlbricks/measure/wanted-need.js';
-import { knownResults, wantedOf } from '../../../../src/measuring/known-results.js';
+import { knownResults, buildWanted } from '../../../../src/measuring/known-results.js';
 import type { Task } from '../../../../src/measuring/task.js';
 import {
   FIRST_OCCASION,
@@ -50,7 +50,7 @@ function measurementOf({ request }: Task, changes: Partial<Measurement> = {}): M
 async function knownOf(tasks: readonly Task[], ...measurements: readonly Measurement[]): Promise<readonly string[]> {
   const store = await openMemoryStore();
   for (const measurement of measurements) await store.putMeasurement(measurement);
-  const wanted = tasks.map(({ request }) => wantedOf(request));
+  const wanted = tasks.map(({ request }) => buildWanted(request));
   const results = await knownResults(wanted, SYSTEM, store);
   return labels(tasks.filter(({ request }) => results.get(request) !== undefined));
 }

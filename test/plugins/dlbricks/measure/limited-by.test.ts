@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
-import { limitOf } from '../../../../plugins/dlbricks/measure/next-occasion.js';
+import { findLimit } from '../../../../plugins/dlbricks/measure/next-occasion.js';
 import { signatureOf } from '../../../store/sample-measurement.js';
 import { crashed, measuredBrick, measuredCall, recipeOf, surrounded } from '../support/measured-bricks.js';
 import { spreadsOf } from '../support/spreads.js';
@@ -15,7 +15,7 @@ describe('the limit that ended the measuring of bricks', () => {
   const limitAfter = (targetError: number, ...latencies: readonly number[]) => {
     const observations = groupObservations([measuredCall, ...measuredBrick(0, ...latencies)]);
     const estimate = compose(model, observations, spreadsOf([model], observations, { wholes: STEADY }));
-    return limitOf(estimate, { targetError, repeatLimit: 1, leastRepeatMs: 0 });
+    return findLimit(estimate, { targetError, repeatLimit: 1, leastRepeatMs: 0 });
   };
 
   test('is the target if it is reached', () => assert.equal(limitAfter(0.05, 10, 10.01), 'target_error'));
@@ -25,7 +25,7 @@ describe('the limit that ended the measuring of bricks', () => {
     const observations = groupObservations([measuredCall, ...measuredBrick(0, 10, 10.1, 9.9, 10.05)]);
     const wholes = new Map([['another', [10, 11, 12, 10]]]);
     const estimate = compose(model, observations, spreadsOf([model], observations, { wholes }));
-    assert.equal(limitOf(estimate, { targetError: 0.05, repeatLimit: 1, leastRepeatMs: 0 }), 'whole_model');
+    assert.equal(findLimit(estimate, { targetError: 0.05, repeatLimit: 1, leastRepeatMs: 0 }), 'whole_model');
   });
   test('is time otherwise', () => assert.equal(limitAfter(0.05, 10, 13, 9), 'time'));
   test('is undefined if no brick was measured on several occasions', () =>
@@ -36,7 +36,7 @@ describe('the limit that ended the measuring of bricks', () => {
     const measured = [...measuredBrick(0, 10, 13, 9, 14, 8), ...measuredBrick(1, 10, 13)];
     const observations = groupObservations([measuredCall, ...measured]);
     const estimate = compose(both, observations, spreadsOf([both], observations, { wholes: STEADY }));
-    assert.equal(limitOf(estimate, { targetError: 0.001, repeatLimit: 1, leastRepeatMs: 0 }), 'time');
+    assert.equal(findLimit(estimate, { targetError: 0.001, repeatLimit: 1, leastRepeatMs: 0 }), 'time');
   });
 
   test('ignores a brick that has no latency at all', () => {
@@ -48,6 +48,6 @@ describe('the limit that ended the measuring of bricks', () => {
     ]);
     const estimate = compose(both, observations, spreadsOf([both], observations, { wholes: STEADY }));
     assert.equal(estimate.missing[0]?.signature, signatureOf(1));
-    assert.equal(limitOf(estimate, { targetError: 0.05, repeatLimit: 1, leastRepeatMs: 0 }), 'occasions');
+    assert.equal(findLimit(estimate, { targetError: 0.05, repeatLimit: 1, leastRepeatMs: 0 }), 'occasions');
   });
 });

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { evaluate } from '../../../../plugins/dlbricks/evaluate.js';
 import { measureSuite } from '../../../../plugins/dlbricks/measure/measure-suite.js';
 import type { MeasureSettings } from '../../../../plugins/dlbricks/measure/tasks.js';
 import { readRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
@@ -22,6 +21,7 @@ import { LIMITS, PROTOCOL, sampleMeasurement, sampleSystem } from '../../../stor
 import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { loadedChain, preparedChain } from '../support/chain-model.js';
 import { refused } from '../support/refused.js';
+import { evaluate } from '../support/evaluate.js';
 import { identifySystem } from '../../../../src/measurement/system.js';
 
 const OPERATORS = ['Relu', 'Neg', 'Relu', 'Abs'];

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { halfWidthOf } from '../../../../plugins/dlbricks/estimate/statistics.js';
+import { computeHalfWidth } from '../../../../plugins/dlbricks/estimate/statistics.js';
 import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { type MeasureSettings, MAX_OCCASIONS } from '../../../../plugins/dlbricks/measure/tasks.js';
 import type { Task } from '../../../../src/measuring/task.js';
 import type { PreparedModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
-import { limitOf, type Precision, tasksOfNextOccasion } from '../../../../plugins/dlbricks/measure/next-occasion.js';
+import { findLimit, type Precision, tasksOfNextOccasion } from '../../../../plugins/dlbricks/measure/next-occasion.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import { LIMITS, PROTOCOL, SYSTEM } from '../../../store/sample-measurement.js';
 import {
@@ -156,7 +156,7 @@ describe('bricks that are measured again', () => {
         const spent = costOf(measurements.slice(bricks.length));
         const isUseful = ({ tried, costMs, occasions }: (typeof estimate.parts)[number]): boolean =>
           tried < MAX_OCCASIONS && costMs / occasions <= left - spent - 1e-6;
-        const limit = limitOf(estimate, precision);
+        const limit = findLimit(estimate, precision);
         if (limit !== 'target_error' && limit !== 'whole_model') assert.ok(!estimate.parts.some(isUseful), `${limit}`);
       }),
     );
@@ -229,7 +229,7 @@ describe('bricks that are measured again', () => {
     const observations = groupObservations([measuredCall, ...measured]);
     const known = { wholes: new Map([['another', [10, 10.01, 10, 10.01]]]) };
     const estimate = compose(surrounded(four), observations, spreadsOf([surrounded(four)], observations, known));
-    const halfWidth = halfWidthOf(estimate.sequential) ?? assert.fail();
+    const halfWidth = computeHalfWidth(estimate.sequential) ?? assert.fail();
     const asked = [0, 0.02, 0.04, 0.06].map((less) => {
       const precision = { targetError: halfWidth * (1 - less), repeatLimit: AMPLE, leastRepeatMs: 0 };
       return tasksOfNextOccasion([preparedOf(four)], observations, SYSTEM, SETTINGS, precision, known).length;

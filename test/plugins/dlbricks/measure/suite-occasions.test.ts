@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { contextOf } from '../../../../plugins/dlbricks/bricks/needs.js';
+import { computeContext } from '../../../../plugins/dlbricks/bricks/needs.js';
 import { RECIPE_FORMAT } from '../../../../plugins/dlbricks/bricks/recipe.js';
-import { arityOf } from '../../../../plugins/dlbricks/bricks/decompose.js';
+import { countEnds } from '../../../../plugins/dlbricks/bricks/decompose.js';
 import { prepareModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import { measureSuite } from '../../../../plugins/dlbricks/measure/measure-suite.js';
 import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
@@ -43,7 +43,7 @@ for (const [way, agentOf] of Object.entries(WAYS)) {
     cut: 'kernel',
     granularity: 1,
     bricks: prepared.bricks.map((brick) => ({ ...brick, footprintBytes })),
-    calls: [arityOf(loaded.model)],
+    calls: [countEnds(loaded.model)],
     outputCopies: [],
   };
   /** The signatures that are measured for Relu, Neg and Abs. */
@@ -79,7 +79,7 @@ for (const [way, agentOf] of Object.entries(WAYS)) {
       assert.deepEqual(read, measurements);
       const observations = groupObservations(read);
       const [{ system } = assert.fail()] = read;
-      const model = { recipe, context: contextOf(recipe, system) };
+      const model = { recipe, context: computeContext(recipe, system) };
       const spread = spreadsOf([model], observations);
       const { sequential, coverage, measuringError } = compose(model, observations, spread);
       assert.ok(Math.abs((spread?.bricks.processes.relative ?? NaN) - Math.SQRT2 * 0.02) < 1e-9);

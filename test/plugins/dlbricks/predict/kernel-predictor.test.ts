@@ -51,6 +51,28 @@ describe('a kernel that was not measured', () => {
     }
   });
 
+  test('of another batch than all measured ones takes as much longer as it has more to do', () => {
+    const convolution = (batch: number, side: number, channels: number, filters: number): LayerFacts => {
+      const inputs = [tensor(batch, channels, side, side), tensor(filters, channels, 3, 3)];
+      return { operator: 'Conv', inputs, outputs: [tensor(batch, filters, side, side)], activations: [0] };
+    };
+    // Slower with more weights.
+    const convolutionMs = (batch: number, side: number, channels: number, filters: number): number => {
+      return ((batch * side ** 2 * 9 * channels * filters) / 5e7) * (channels / 64) * (filters / 64) ** 0.5;
+    };
+    const measured = [7, 14, 28, 56, 112].flatMap((side) => {
+      return SIZES.map((filters, index): MeasuredKernel => {
+        const channels = SIZES[(index * side) % SIZES.length] ?? 64;
+        const ms = convolutionMs(1, side, channels, filters);
+        return { facts: convolution(1, side, channels, filters), footprintBytes: 0, ms, model: `model ${index}` };
+      });
+    });
+    const found = new KernelPredictor(measured).predict([convolution(8, 28, 256, 256)], 0);
+    assert.ok(found.kind === 'predicted');
+    const error = found.ms / convolutionMs(8, 28, 256, 256) - 1;
+    assert.ok(Math.abs(error) < 0.2, `${error}`);
+  });
+
   test('of several kernels takes as long as all of them', () => {
     const predictor = new KernelPredictor(measuredProducts(8, { common: 0, own: 0 }).flat());
     const one = product(48, 384, 640);

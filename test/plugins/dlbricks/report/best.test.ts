@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { bestLines } from '../../../../plugins/dlbricks/report/best.js';
 import { buildReport } from '../../../../plugins/dlbricks/report/report.js';
 import type { Report } from '../../../../plugins/dlbricks/report/report-schema.js';
-import { identifySystem, runOptionsOf } from '../../../../src/measurement/system.js';
+import { identifySystem, buildRunOptions } from '../../../../src/measurement/system.js';
 import { DEFAULT_RUNTIME } from '../../../../src/measurement/runtime-settings.js';
 import { SYSTEM } from '../../../store/sample-measurement.js';
 import { estimateOf, MISSING, resultOf, SETTINGS } from './sample-result.js';
@@ -51,7 +51,7 @@ describe('a report with settings of the runtime', () => {
   const parallel = { ...DEFAULT_RUNTIME, execution_mode: 'parallel', inter_op_threads: 2 } as const;
 
   test('has no interval where kernels run at the same time, and says why', () => {
-    const system = identifySystem(SYSTEM, runOptionsOf(1, {}, parallel));
+    const system = identifySystem(SYSTEM, buildRunOptions(1, {}, parallel));
     const model = { estimate: estimateOf('m', 10), endToEnd: undefined };
     const { models, warnings, system: stated } = buildReport({ ...resultOf([model]), system }, SETTINGS);
     const [first] = models;
@@ -61,7 +61,7 @@ describe('a report with settings of the runtime', () => {
   });
 
   test('names the models that settings of the optimizer do not change', () => {
-    const system = identifySystem(SYSTEM, runOptionsOf(1, {}, { ...DEFAULT_RUNTIME, optimization_level: 'layout' }));
+    const system = identifySystem(SYSTEM, buildRunOptions(1, {}, { ...DEFAULT_RUNTIME, optimization_level: 'layout' }));
     const model = { estimate: estimateOf('m', 10), endToEnd: undefined };
     const { warnings } = buildReport({ ...resultOf([model]), system, unchanged: ['m'] }, SETTINGS);
     assert.deepEqual(

@@ -1,5 +1,5 @@
 import type { MeasurableBrick } from '../../../../plugins/dlbricks/bricks/brick-copies.js';
-import { contextOf } from '../../../../plugins/dlbricks/bricks/needs.js';
+import { computeContext } from '../../../../plugins/dlbricks/bricks/needs.js';
 import type { PreparedModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import type { RecipeInContext } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
@@ -10,7 +10,7 @@ import { sampleMeasurement, signatureOf, SYSTEM } from '../../../store/sample-me
 export const COPIES = 4;
 
 /** Time of the empty call, which is subtracted from measurements and added once for a model. */
-export const CALL_MS = 1;
+export const CALL_MS = 1 / 16;
 
 const CALL = signatureOf(9999);
 
@@ -53,7 +53,7 @@ export function recipeTogether(
 
 /** A recipe with the context of its bricks on the system of all measurements here. */
 export function surrounded(recipe: ModelRecipe): RecipeInContext {
-  return { recipe, context: contextOf(recipe, SYSTEM) };
+  return { recipe, context: computeContext(recipe, SYSTEM) };
 }
 
 function benchmarkOf(signature: string): Benchmark {

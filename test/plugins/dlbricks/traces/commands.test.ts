@@ -194,9 +194,20 @@ describe('dlbricks compose --from-traces', () => {
       assert.match(part.stdout, /net: missing 1 x Tanh/);
       const { report, code } = await composed(place, 'trace:net', '--from-traces', table, '--fill', 'model');
       assert.equal(code, 0);
-      assert.equal(report.models[0]?.estimate_ms?.toFixed(3), '3.340');
-      assert.equal(report.models[0].filled_ms.toFixed(3), '0.340');
-      assert.equal(report.models[0].measured_share.toFixed(3), '0.667');
+      const [{ estimate_ms: ms, filled_ms: filledMs, measured_share: share } = assert.fail()] = report.models;
+      assert.equal(ms?.toFixed(9), (3 + filledMs).toFixed(9));
+      assert(Math.abs(filledMs / 0.34 - 1) < 0.01, `${filledMs} ms`);
+      assert.equal(share.toFixed(3), '0.667');
+      const fewer = await place.write(
+        'fewer.csv',
+        `${TABLE}net,here,2,Tanh,1x24,1x24,\n${rows.slice(rows.indexOf('\n') + 1)}`,
+      );
+      const unknown = await place.run(['dlbricks', 'compose', 'trace:net', '--from-traces', fewer, '--fill', 'model']);
+      assert.equal(unknown.code, 3);
+      assert.match(
+        unknown.stdout.replaceAll(/\s+/g, ' '),
+        /net: missing 1 x Tanh .*; cannot be predicted: 2 kernels like this/,
+      );
     },
   );
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { TraceEstimator } from '../../../../plugins/dlbricks/traces/estimate-from-traces.js';
 import { openTraceBook } from '../../../../plugins/dlbricks/traces/trace-book.js';
-import { intervalOf, learnFromWholeModels } from '../../../../plugins/dlbricks/traces/whole-models.js';
+import { computeInterval, learnFromWholeModels } from '../../../../plugins/dlbricks/traces/whole-models.js';
 import type { TracedModel } from '../../../../src/plugin-api.js';
 import { normalNumbers } from '../support/noise.js';
 import { type Row, traced } from './table.js';
@@ -51,7 +51,7 @@ function shareHeld(noise: Noise, options: { readonly learns: boolean; readonly c
             options.calibrate,
           )
         : undefined;
-      const interval = intervalOf(sum, learned, 'others');
+      const interval = computeInterval(sum, learned, 'others');
       const { wholeMs = 0 } = sum.target;
       assert(interval?.lowMs !== undefined && interval.highMs !== undefined);
       all++;
@@ -105,7 +105,7 @@ describe('special cases', () => {
     const estimator = new TraceEstimator(book, { reuse: 'all', statistic: 'median', fill: false, calibrate: false });
     const [target] = book.targets;
     assert(target !== undefined);
-    assert.equal(intervalOf(estimator.sum(target), undefined, 'all')?.highMs, undefined);
+    assert.equal(computeInterval(estimator.sum(target), undefined, 'all')?.highMs, undefined);
   });
 
   test('calibration removes the error that other models have in common', () => {
