@@ -1,3 +1,4 @@
+import { Connection } from 'rabbitmq-client';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -87,6 +88,8 @@ export async function startRabbitMq(t: Lifetime, { isFull = false } = {}): Promi
   const nameServer = spawn('epmd', ['-port', String(names)], { stdio: 'ignore', env: environment });
   t.after(() => nameServer.kill('SIGKILL'));
   await untilListening(names);
+  const address = `127.0.0.1:${port}`;
+  const uri = `amqp://alice:correct-horse@${address}`;
 
   let node: ChildProcess | undefined;
   let said = '';
@@ -97,7 +100,7 @@ export async function startRabbitMq(t: Lifetime, { isFull = false } = {}): Promi
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (text: Buffer) => (said = `${said}${text.toString()}`.slice(-5000)));
     }
-    await untilListening(port, () => {
+    await untilAccepting(uri, () => {
       if (child.exitCode !== null || child.signalCode !== null) throw new Error(`RabbitMQ has ended: ${said}`);
     });
   };
@@ -109,9 +112,8 @@ export async function startRabbitMq(t: Lifetime, { isFull = false } = {}): Promi
   };
   t.after(async () => signal('SIGKILL'));
   await start();
-  const address = `127.0.0.1:${port}`;
   return {
-    uri: `amqp://alice:correct-horse@${address}`,
+    uri,
     withoutRights: `amqp://bob:no-rights@${address}`,
     address,
     start,
@@ -119,10 +121,8 @@ export async function startRabbitMq(t: Lifetime, { isFull = false } = {}): Promi
   };
 }
 
-/** @param check throws if it is of no use to wait longer */
-async function untilListening(port: number, check = (): void => {}): Promise<void> {
+async function untilListening(port: number): Promise<void> {
   for (const deadline = performance.now() + START_LIMIT_MS; ; await sleep(50)) {
-    check();
     const socket = connect({ port, host: '127.0.0.1' });
     try {
       await once(socket, 'connect');
@@ -132,5 +132,24 @@ async function untilListening(port: number, check = (): void => {}): Promise<voi
     } finally {
       socket.destroy();
     }
+  }
+}
+
+/**
+ * A broker that listens may still close its first connections: this waits until one of its user is open.
+ * @param check throws if it is of no use to wait longer
+ */
+async function untilAccepting(uri: string, check: () => void): Promise<void> {
+  const connection = new Connection({ url: uri, retryLow: 50, retryHigh: 500 });
+  let isOpen = false;
+  connection.on('connection', () => (isOpen = true));
+  connection.on('error', () => undefined);
+  try {
+    for (const deadline = performance.now() + START_LIMIT_MS; !isOpen; await sleep(50)) {
+      check();
+      if (performance.now() > deadline) throw new Error(`RabbitMQ takes no connection within ${START_LIMIT_MS} ms`);
+    }
+  } finally {
+    connection.unsafeDestroy();
   }
 }
