@@ -10,7 +10,6 @@ import {
   tensorBytes,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
-import { METHOD_ERROR } from '../estimate/interval.js';
 import { longestPath } from '../estimate/longest-path.js';
 import { leastWithChanges } from './layouts.js';
 import type { TimedVariant } from './measure-variants.js';
@@ -20,8 +19,8 @@ import { sessionKey } from './variants.js';
 /** Least share of the time of today that is worth a setting. */
 export const RESOLUTION = 0.02;
 
-/** Bricks are within this of their kernels in a model in 95 % of cases. */
-const PLACE = 2 * METHOD_ERROR;
+/** Bricks are within this of their kernels in a model in 95 % of cases (docs/advise.md, "Whether claims hold"). */
+const PLACE = 0.04;
 
 /** A time that a change saves, with its 95 % interval; ms. */
 export interface Saving {

@@ -95,7 +95,8 @@ export function compareKernels(
       const cost = innerRuns > 0 ? (nodes + innerRuns) * nodeMs : (costMs ?? nodes * nodeMs);
       return sum + Math.max(0, ms - cost);
     }, 0);
-    const { interval } = predictionInterval({ terms: [{ latency, count }], calls: [] }, spreads);
+    const kernels = count * brick.operators.length;
+    const { interval } = predictionInterval({ terms: [{ latency, count }], kernels, calls: [] }, spreads);
     const { ms: bricksMs, lowMs, highMs } = interval;
     const isWithin = lowMs === undefined || highMs === undefined ? undefined : lowMs <= wholeMs && wholeMs <= highMs;
     const events = sequences.reduce((sum, { innerRuns }) => sum + innerRuns, count);

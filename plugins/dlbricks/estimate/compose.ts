@@ -163,7 +163,8 @@ export function compose(
     const isCallOnly = sequences.length === 0 && knownCalls.length > 0;
     if (terms.length + predicted.length === 0 && !isCallOnly) return undefined;
     const commonError = predicted.length === 0 ? undefined : predictor?.commonError;
-    const sum = { terms, predicted, commonError, calls: knownCalls };
+    const kernels = sumOf(counted.map((count, brick) => count * (bricks[brick]?.operators.length ?? 0)));
+    const sum = { terms, predicted, commonError, kernels, calls: knownCalls };
     return recipe.call === undefined ? intervalWithinRuns(sum) : predictionInterval(sum, spreads);
   };
   const madeUp = new Set(madeUpValues?.sequences);

@@ -17,10 +17,11 @@ import {
 import { spreadOfBrick, type VarianceComponents } from './variance-components.js';
 
 /**
- * The method's own error, as a standard deviation relative to the latency: a model is not exactly the sum of its
- * bricks, however well they are measured. Estimated over all models of docs/results/accuracy.md together, not fitted to any.
+ * The method's own error: a model is not exactly the sum of its bricks, however well they are measured. A standard
+ * deviation, one part relative to the latency, one for each kernel, which all have in common. docs/measuring.md,
+ * "Occasions and intervals", has the models that they were estimated from.
  */
-export const METHOD_ERROR = 0.02;
+export const METHOD_ERROR = { relative: 0.015, kernelMs: 0.002 } as const;
 
 /**
  * How exactly the cost of the profile is known, as a standard deviation relative to it: after real kernels, an event
@@ -80,6 +81,8 @@ export interface MeasuredSum {
   readonly terms: readonly { readonly latency: BrickLatency; readonly count: number }[];
   readonly predicted?: readonly { readonly prediction: Prediction; readonly count: number }[] | undefined;
   readonly commonError?: CommonError | undefined;
+  /** That all bricks have together, measured and predicted. */
+  readonly kernels: number;
   readonly calls: readonly Summary[];
 }
 
@@ -125,7 +128,7 @@ export function computeError(
 /** A brick whose occasions differ by more standard deviations than this is off by its own deviation, not by the pooled one. */
 const OUTLYING = 3;
 
-function outlyingErrors({ terms }: MeasuredSum, components: VarianceComponents): readonly ErrorSource[] {
+function outlyingErrors(terms: MeasuredSum['terms'], components: VarianceComponents): readonly ErrorSource[] {
   const limit = OUTLYING * spreadOfBrick(components);
   return terms.flatMap(({ latency: { ms, occasionsMs }, count }): ErrorSource[] => {
     const deviation = occasionsMs.length < 2 ? 0 : standardDeviation(occasionsMs);
@@ -153,7 +156,7 @@ export function predictionErrors(
  * "Occasions and intervals".
  */
 export function predictionInterval(
-  { terms, predicted = [], commonError, calls }: MeasuredSum,
+  { terms, predicted = [], commonError, kernels, calls }: MeasuredSum,
   spreads: Spreads | undefined,
 ): Uncertainty {
   const ofBricks = terms.map(({ latency, count }): Part => [count * latency.ms, latency.processes]);
@@ -164,7 +167,7 @@ export function predictionInterval(
   if (spreads === undefined || withinCalls === undefined) return unknownAround(ms);
   const { bricks, wholes, machines } = spreads;
   const measured = computeFactors(ofBricks);
-  const outlying = outlyingErrors({ terms, calls }, bricks);
+  const outlying = outlyingErrors(terms, bricks);
   const sharedMs = terms.reduce((sum, { latency, count }) => sum + count * latency.ms * latency.sharedShare, 0);
   // At another time the core may be shared for all of the time, or not at all; all shares between are equally likely.
   const sharedCore = (sharedMs * (1 - 1 / SLOWDOWN_ON_SHARED_CORE)) / Math.sqrt(3);
@@ -173,9 +176,10 @@ export function predictionInterval(
   const ofProfile = PROFILE_ERROR * sumOf(terms.map(({ latency, count }) => count * (latency.profileMs ?? 0)));
   // Of the call in one process, and of the whole model's call in another.
   const ofCallsMs = Math.SQRT2 * CALL_ERROR * sumOf(calls.map((call) => call.ms));
+  const ofMethod = Math.hypot(ms * METHOD_ERROR.relative, kernels * METHOD_ERROR.kernelMs);
   const others: readonly ErrorSource[] = [
     ...withinCalls,
-    { deviationMs: Math.hypot(ms * METHOD_ERROR, ofProfile, sharedCore, ofCallsMs), degreesOfFreedom: Infinity },
+    { deviationMs: Math.hypot(ofMethod, ofProfile, sharedCore, ofCallsMs), degreesOfFreedom: Infinity },
     ...(ofMachines === undefined ? [] : [ofMachines]),
   ];
   const ofPredictions = predictionErrors(predicted, commonError);
@@ -211,7 +215,7 @@ function unknownAround(ms: number): Uncertainty {
 }
 
 /** The layer cut measures only the spread of runs within one process. */
-export function intervalWithinRuns({ terms }: MeasuredSum): Uncertainty {
+export function intervalWithinRuns({ terms }: Pick<MeasuredSum, 'terms'>): Uncertainty {
   const interval = sumWithInterval(terms.map(({ latency: { within }, count }) => ({ summary: within, count })));
   return { ...unknownAround(interval.ms), interval };
 }
