@@ -78,7 +78,7 @@ const OF_RUNTIME: ReadonlyMap<string, SteeringInputs> = new Map<string, Steering
   ['GreedySearch', { sizes: [0, 1, 2] }],
   ['GroupQueryAttention', { lengths: [5, 6] }],
   ['MoE', { work: [1] }],
-  ['MultiHeadAttention', { lengths: [4] }],
+  ['MultiHeadAttention', { lengths: [4, 8] }],
   ['Pad', { sizes: [1] }],
   ['QMoE', { work: [1] }],
   ['Range', { sizes: [0, 1, 2] }],

@@ -79,7 +79,7 @@ const OF_RUNTIME = `
   GreedySearch input_ids! max_length! min_length!
   GroupQueryAttention query key value past_key past_value seqlens_k~ total_sequence_length~
   MoE input router_probs*
-  MultiHeadAttention query key value bias key_padding_mask~
+  MultiHeadAttention query key value bias key_padding_mask~ attention_bias past_key past_value past_sequence_length~
   Pad data pads!
   QMoE input router_probs*
   Range start! limit! delta!
