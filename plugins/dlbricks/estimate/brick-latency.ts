@@ -48,7 +48,9 @@ export function occasionSummary({ runMs, overheadMs = 0 }: Samples): Summary {
   return lessOverhead(summarize(runMs), overheadMs);
 }
 
-function isTaken(measurement: Measurement): measurement is Measurement & { readonly outcome: Samples } {
+type SampledMeasurement = Measurement & { readonly outcome: Samples };
+
+function isTaken(measurement: Measurement): measurement is SampledMeasurement {
   return measurement.outcome.kind === 'samples';
 }
 
@@ -93,6 +95,18 @@ export function brickKey({ signature, context: copies }: BrickRecipe, context: C
   return copies === undefined ? subjectKey(signature, context) : subjectKey(copies.benchmark, undefined);
 }
 
+/** Largest standard error of an occasion's latency, relative to it, that its runs leave if nothing disturbed them. */
+const STEADY = 0.1;
+
+/** Occasions whose runs differ widely count only where a brick has no others. */
+function steadyAmong(taken: readonly SampledMeasurement[]): readonly SampledMeasurement[] {
+  const steady = taken.filter(({ outcome }) => {
+    const { ms, standardErrorMs = 0 } = occasionSummary(outcome);
+    return standardErrorMs <= STEADY * ms;
+  });
+  return steady.length > 0 ? steady : taken;
+}
+
 /** Failed occasions count only where all failed. @param context of its model, see contextOf */
 export function brickLatency(
   brick: BrickRecipe,
@@ -100,8 +114,9 @@ export function brickLatency(
   observations: Observations,
 ): BrickLatency | Unknown {
   const measurements = observations.get(brickKey(brick, context)) ?? [];
-  const taken = measurements.filter(isTaken);
-  if (taken.length === 0) return whyNone(measurements);
+  const sampled = measurements.filter(isTaken);
+  if (sampled.length === 0) return whyNone(measurements);
+  const taken = steadyAmong(sampled);
   let summaries = taken.map(({ outcome }) => occasionSummary(outcome));
   if (brick.context !== undefined) {
     const { baseline, copies } = brick.context;
@@ -120,7 +135,7 @@ export function brickLatency(
     sharedShare: mean(taken.map(sharedShareOf)),
     profileMs: mean(taken.map(({ outcome }) => outcome.overheadMs ?? 0)),
     runs: sumOf(taken.map(({ outcome }) => outcome.runMs.length)),
-    costMs: sumOf(taken.map(({ costMs }) => costMs)),
+    costMs: sumOf(sampled.map(({ costMs }) => costMs)),
   };
 }
 

@@ -24,8 +24,8 @@ export type LimitedBy = 'target_error' | 'occasions' | 'whole_model' | 'time';
 /** At least this share of each model's time is measured twice, so that the spread between occasions is known. */
 const SHARE_MEASURED_TWICE = 0.5;
 
-function costOf({ costMs, occasions }: BrickShare): number {
-  return costMs / occasions;
+function costOf({ costMs, tried }: BrickShare): number {
+  return costMs / tried;
 }
 
 function computeTime({ ms, count }: BrickShare): number {

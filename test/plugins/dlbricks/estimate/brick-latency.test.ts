@@ -64,6 +64,18 @@ describe('a brick on several occasions', () => {
     near(latency.ms, 10.5);
   });
 
+  test('counts only those whose runs agree, with the cost of all, if the runs of others differ widely', () => {
+    const disturbed = [165, 104, 70];
+    const latency = latencyAfter(disturbed, [66.6, 64.8, 64.7]);
+    assert.ok(latency.kind === 'known');
+    assert.deepEqual(latency.occasionsMs, [64.8]);
+    assert.deepEqual([latency.runs, latency.costMs, latency.processes.length], [3, 200, 1]);
+    // Nothing else is known of it.
+    const only = latencyAfter(disturbed, disturbed);
+    assert.ok(only.kind === 'known');
+    assert.deepEqual(only.occasionsMs, [104, 104]);
+  });
+
   test('counts only those that did not fail, with their cost', () => {
     for (const occasions of [
       [10, crashed, 12],
