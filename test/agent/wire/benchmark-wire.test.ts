@@ -11,6 +11,8 @@ import { FAILURE_REASONS } from '../../../src/measurement/measurement.js';
 import { OPTIMIZATION_LEVELS } from '../../../src/measurement/runtime-settings.js';
 import { identifySystem, buildRunOptions } from '../../../src/measurement/system.js';
 import { ELEMENT_TYPE_NAMES } from '../../../src/onnx/model/element-type.js';
+import type { Benchmark } from '../../../src/measurement/benchmark.js';
+import { MAX_LISTED_VALUES } from '../../../src/onnx/model/model.js';
 import { protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 import { setupOf } from '../support/measure-one.js';
 import { sent } from '../support/sent.js';
@@ -138,6 +140,37 @@ describe('wire', () => {
         );
       }),
     );
+  });
+
+  test('a benchmark with given values arrives as it was sent, and one with too many of them is refused', () => {
+    const given = (count: number): Benchmark => {
+      const list = Array.from({ length: count }, () => 1);
+      const fill = { low: 0, high: 1, seed: 7, list };
+      const [input = assert.fail()] = relu.inputs;
+      return { ...relu, inputs: [{ ...input, fill, isGiven: true }] };
+    };
+    const arrives = (benchmark: Benchmark): Benchmark => {
+      return wire.fromWireBenchmark(sent(messages.Benchmark, wire.toWireBenchmark(benchmark)));
+    };
+    const arrived = arrives(given(3));
+    assert.deepEqual({ ...arrived, model: Uint8Array.from(arrived.model) }, given(3));
+    assert.throws(() => arrives(given(MAX_LISTED_VALUES + 1)), { code: 'usage', message: /^benchmark\.inputs\.0\.fill\.list: / });
+  });
+
+  test('memory is rounded to the nearest byte', () => {
+    const outcome = { kind: 'samples' as const, runMs: [1], warmupMs: [1] };
+    const measured: Measured = { outcome, costMs: 1, sessionMs: 1, peakMemoryBytes: 10.6 };
+    assert.equal(wire.toWireMeasurement(relu.signature, measured).peakMemoryBytes, 11n);
+  });
+
+  test('a measurement that is not valid is refused as one', () => {
+    const outcome = { kind: 'samples' as const, runMs: [1], warmupMs: [1] };
+    const message = wire.toWireMeasurement(relu.signature, { outcome, costMs: 1, sessionMs: 1, peakMemoryBytes: 1 });
+    const place = { system, measuredAt: '2026-01-02T03:04:05.678Z' };
+    const arriving = (): unknown => {
+      return wire.fromWireMeasurement({ ...message, costMs: -1 }, { ...setup, benchmark: relu }, place);
+    };
+    assert.throws(arriving, { code: 'usage', message: /^measurement\.costMs: / });
   });
 
   test('a measurement with impossible times is refused', () => {

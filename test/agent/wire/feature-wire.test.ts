@@ -30,6 +30,10 @@ describe('a feature', () => {
     });
   }
 
+  test('of all pixels has no probability', () => {
+    assert.equal(toWireFeature(segments).probability, 0);
+  });
+
   test('of an object says that its mask has integers', () => {
     const { feature } = toWireFeature({
       ...box,

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fromWireOpen, MAX_SIZES, type ServeRequest, toWireOpen } from '../../../src/agent/wire/load-wire.js';
+import {
+  fromWireOpen,
+  MAX_SAMPLES,
+  MAX_SIZES,
+  type ServeRequest,
+  toWireOpen,
+} from '../../../src/agent/wire/load-wire.js';
 import { OpenModel } from '../../../src/generated/mlmodelscope/load/v1/load.js';
 import { matMul, relu, runOptions } from '../support/tiny-benchmarks.js';
 import { sent } from '../support/sent.js';
@@ -33,5 +39,19 @@ test('a request to serve no sizes of runs, or too many, is refused', () => {
   assert.equal(fromWireOpen(toWireOpen(of(MAX_SIZES)), 1).models.size, MAX_SIZES);
   for (const sizes of [0, MAX_SIZES + 1]) {
     assert.throws(() => fromWireOpen(toWireOpen(of(sizes)), 1), { code: 'usage', message: /1 to 64 sizes of runs/ });
+  }
+});
+
+test('a request to serve with a long name or large batches is refused', () => {
+  const arrives = (changes: Partial<ServeRequest>): ServeRequest =>
+    fromWireOpen(toWireOpen({ ...request, ...changes }), 1);
+  const largest = { name: 'x'.repeat(1000), batching: { limit: MAX_SAMPLES, waitMs: 60_000 } };
+  assert.equal(arrives(largest).batching.limit, MAX_SAMPLES);
+  assert.throws(() => arrives({ name: 'x'.repeat(1001) }), { code: 'usage', message: /name/ });
+  for (const batching of [
+    { limit: MAX_SAMPLES + 1, waitMs: 0 },
+    { limit: 1, waitMs: 60_001 },
+  ]) {
+    assert.throws(() => arrives({ batching }), { code: 'usage', message: /batching/ });
   }
 });
