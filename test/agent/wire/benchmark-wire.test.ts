@@ -154,7 +154,10 @@ describe('wire', () => {
     };
     const arrived = arrives(given(3));
     assert.deepEqual({ ...arrived, model: Uint8Array.from(arrived.model) }, given(3));
-    assert.throws(() => arrives(given(MAX_LISTED_VALUES + 1)), { code: 'usage', message: /^benchmark\.inputs\.0\.fill\.list: / });
+    assert.throws(() => arrives(given(MAX_LISTED_VALUES + 1)), {
+      code: 'usage',
+      message: /^benchmark\.inputs\.0\.fill\.list: /,
+    });
   });
 
   test('memory is rounded to the nearest byte', () => {
