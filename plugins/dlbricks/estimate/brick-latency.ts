@@ -98,13 +98,15 @@ export function brickKey({ signature, context: copies }: BrickRecipe, context: C
 /** Largest standard error of an occasion's latency, relative to it, that its runs leave if nothing disturbed them. */
 const STEADY = 0.1;
 
+interface Occasion {
+  readonly measurement: SampledMeasurement;
+  readonly summary: Summary;
+}
+
 /** Occasions whose runs differ widely count only where a brick has no others. */
-function steadyAmong(taken: readonly SampledMeasurement[]): readonly SampledMeasurement[] {
-  const steady = taken.filter(({ outcome }) => {
-    const { ms, standardErrorMs = 0 } = occasionSummary(outcome);
-    return standardErrorMs <= STEADY * ms;
-  });
-  return steady.length > 0 ? steady : taken;
+function steadyAmong(occasions: readonly Occasion[]): readonly Occasion[] {
+  const steady = occasions.filter(({ summary: { ms, standardErrorMs = 0 } }) => standardErrorMs <= STEADY * ms);
+  return steady.length > 0 ? steady : occasions;
 }
 
 /** Failed occasions count only where all failed. @param context of its model, see contextOf */
@@ -116,8 +118,11 @@ export function brickLatency(
   const measurements = observations.get(brickKey(brick, context)) ?? [];
   const sampled = measurements.filter(isTaken);
   if (sampled.length === 0) return whyNone(measurements);
-  const taken = steadyAmong(sampled);
-  let summaries = taken.map(({ outcome }) => occasionSummary(outcome));
+  const occasions = steadyAmong(
+    sampled.map((measurement) => ({ measurement, summary: occasionSummary(measurement.outcome) })),
+  );
+  const taken = occasions.map(({ measurement }) => measurement);
+  let summaries = occasions.map(({ summary }) => summary);
   if (brick.context !== undefined) {
     const { baseline, copies } = brick.context;
     const call = callLatency(baseline, observations);

@@ -5,6 +5,7 @@ import { containerIn, describeSurroundings } from '../../../src/agent/services/d
 import { fromWireDescription, toWireDescription } from '../../../src/agent/wire/description-wire.js';
 import { DescribeSystemResponse } from '../../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { ANY_RUN, identifySystem } from '../../../src/measurement/system.js';
+import { sent } from '../support/sent.js';
 
 const none = (): undefined => undefined;
 
@@ -33,19 +34,17 @@ describe('what an agent runs in', () => {
 
   test('is the same after the wire, and in no fingerprint', () => {
     const description = describeAgent('onnxruntime');
-    const sent = DescribeSystemResponse.decode(
-      DescribeSystemResponse.encode(toWireDescription(description, ANY_RUN)).finish(),
-    );
-    assert.deepEqual(fromWireDescription(sent, 'here').surroundings, description.surroundings);
+    const arrived = sent(DescribeSystemResponse, toWireDescription(description, ANY_RUN));
+    assert.deepEqual(fromWireDescription(arrived, 'here').surroundings, description.surroundings);
     const earlier = { ...description, surroundings: undefined };
     assert.equal(identifySystem(description, ANY_RUN).fingerprint, identifySystem(earlier, ANY_RUN).fingerprint);
   });
 
   test('is absent where an agent of an earlier version says nothing, and without variables that are not known', () => {
-    const sent = toWireDescription(describeAgent('onnxruntime'), ANY_RUN);
-    assert.equal(fromWireDescription({ ...sent, surroundings: undefined }, 'here').surroundings, undefined);
+    const message = toWireDescription(describeAgent('onnxruntime'), ANY_RUN);
+    assert.equal(fromWireDescription({ ...message, surroundings: undefined }, 'here').surroundings, undefined);
     const surroundings = { node: '', libc: '', kernel: '', container: '', decoder: '', environment: { SECRET: 'x' } };
-    assert.deepEqual(fromWireDescription({ ...sent, surroundings }, 'here').surroundings, {
+    assert.deepEqual(fromWireDescription({ ...message, surroundings }, 'here').surroundings, {
       node: null,
       libc: null,
       kernel: null,
