@@ -9,13 +9,16 @@ import { testFiles } from './test-processes.js';
 
 const WAITING_AT_ONCE = 2;
 
+/** For one file, against hanging only: what a failed test leaves open may keep its process alive. */
+const FILE_LIMIT_MS = 20 * 60_000;
+
 const quick = process.argv.includes('--quick');
 const { waiting, computing } = testFiles({ quick });
 // Without a lane of waiting files beside them, a third process uses the cores while others wait.
 const computingAtOnce = availableParallelism() + (waiting.length === 0 ? 1 : 0);
 const runs = [
-  run({ files: [...computing], concurrency: computingAtOnce }),
-  ...(waiting.length === 0 ? [] : [run({ files: [...waiting], concurrency: WAITING_AT_ONCE })]),
+  run({ files: [...computing], concurrency: computingAtOnce, timeout: FILE_LIMIT_MS }),
+  ...(waiting.length === 0 ? [] : [run({ files: [...waiting], concurrency: WAITING_AT_ONCE, timeout: FILE_LIMIT_MS })]),
 ];
 
 /**

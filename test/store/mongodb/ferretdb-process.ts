@@ -30,9 +30,15 @@ export interface FerretDb {
  */
 export async function startFerretDb(t: Lifetime, { authenticated = false, pages = 0 } = {}): Promise<FerretDb> {
   if (FERRETDB === undefined) throw new Error('FERRETDB is not set');
-  const folder = await temporaryFolder(t);
-  const address = `127.0.0.1:${await freePort()}`;
   let process: ChildProcess | undefined;
+  const signal = async (signal: NodeJS.Signals): Promise<void> => {
+    if (process === undefined || process.exitCode !== null || process.signalCode !== null) return;
+    const ended = once(process, 'exit');
+    process.kill(signal);
+    if (signal === 'SIGTERM' || signal === 'SIGKILL') await ended;
+  };
+  const folder = await temporaryFolder(t, () => signal('SIGKILL'));
+  const address = `127.0.0.1:${await freePort()}`;
   const args = [
     '--handler=sqlite',
     `--sqlite-url=file:${folder}/${pages > 0 ? `?_pragma=max_page_count(${pages})` : ''}`,
@@ -54,13 +60,6 @@ export async function startFerretDb(t: Lifetime, { authenticated = false, pages 
     process = spawn(FERRETDB, args, { stdio: 'ignore' });
     await untilAnswering(address);
   };
-  const signal = async (signal: NodeJS.Signals): Promise<void> => {
-    if (process === undefined || process.exitCode !== null || process.signalCode !== null) return;
-    const ended = once(process, 'exit');
-    process.kill(signal);
-    if (signal === 'SIGTERM' || signal === 'SIGKILL') await ended;
-  };
-  t.after(async () => signal('SIGKILL'));
   await start();
   return { address, start, signal };
 }

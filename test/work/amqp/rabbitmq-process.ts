@@ -49,7 +49,15 @@ const USERS = {
 
 /** @param isFull the broker's disk counts as full, so that it takes no messages */
 export async function startRabbitMq(t: Lifetime, { isFull = false } = {}): Promise<RabbitMq> {
-  const folder = await temporaryFolder(t);
+  let node: ChildProcess | undefined;
+  const signal = async (name: NodeJS.Signals): Promise<void> => {
+    if (node?.pid === undefined || node.exitCode !== null || node.signalCode !== null) return;
+    // All of its processes have closed its output.
+    const ended = once(node, 'close');
+    process.kill(-node.pid, name);
+    if (name === 'SIGTERM' || name === 'SIGKILL') await ended;
+  };
+  const folder = await temporaryFolder(t, () => signal('SIGKILL'));
   const port = await freePort();
   const distribution = await freePort();
   const names = await freePort();
@@ -91,7 +99,6 @@ export async function startRabbitMq(t: Lifetime, { isFull = false } = {}): Promi
   const address = `127.0.0.1:${port}`;
   const uri = `amqp://alice:correct-horse@${address}`;
 
-  let node: ChildProcess | undefined;
   let said = '';
   const start = async (): Promise<void> => {
     // A process group of its own, since the program is a script that starts others.
@@ -104,13 +111,6 @@ export async function startRabbitMq(t: Lifetime, { isFull = false } = {}): Promi
       if (child.exitCode !== null || child.signalCode !== null) throw new Error(`RabbitMQ has ended: ${said}`);
     });
   };
-  const signal = async (name: NodeJS.Signals): Promise<void> => {
-    if (node?.pid === undefined || node.exitCode !== null || node.signalCode !== null) return;
-    const ended = once(node, 'exit');
-    process.kill(-node.pid, name);
-    if (name === 'SIGTERM' || name === 'SIGKILL') await ended;
-  };
-  t.after(async () => signal('SIGKILL'));
   await start();
   return {
     uri,
