@@ -30,6 +30,7 @@ import {
   refusedIfTooLarge,
   refusedModel,
 } from './bricks/prepare-model.js';
+import { countKernels } from './bricks/recipe.js';
 import { uniqueBricks } from './bricks/unique-bricks.js';
 import { bytesNote } from './bytes-note.js';
 import { groupObservations } from './estimate/observations.js';
@@ -344,12 +345,13 @@ function plannedEvent(
   const models = plans.flatMap((plan) => plan.models);
   const layers = models.reduce((sum, { recipe }) => sum + recipe.layers, 0);
   const sequences = models.reduce((sum, { recipe }) => sum + recipe.sequences.length, 0);
+  const kernels = models.reduce((sum, { recipe }) => sum + countKernels(recipe), 0);
   const unique = plans.reduce((sum, plan) => sum + uniqueBricks(plan.models).length, 0);
   const cuttings = requests.map((request) => ({
     cut: request.cut,
     granularity: chooseGranularity(request, agent.description),
   }));
-  const parts = partsInWords(counted(layers, 'layer'), { sequences, unique }, cuttings);
+  const parts = partsInWords(counted(layers, 'layer'), { sequences, unique, kernels }, cuttings);
   const summary = `${parts}; ${counted(toMeasure, 'measurement')} to take, ${known} known already`;
   return { kind: 'planned', summary, known, toMeasure };
 }

@@ -61,7 +61,9 @@ export const settingsSchema = z.strictObject({
     .describe("Where graphs are cut: at the runtime's kernels, or at the author's layers."),
   granularity: granularityField
     .optional()
-    .describe('The longest brick, in layers or kernels; one by default, blocks of up to 64 kernels without a profile.'),
+    .describe(
+      'The longest brick, in layers or kernels; one by default, blocks of up to 64 kernels in models of many short kernels, and without a profile.',
+    ),
   keep_dynamic: z
     .boolean()
     .default(false)

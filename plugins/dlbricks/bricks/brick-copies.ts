@@ -3,6 +3,8 @@ import {
   type Benchmark,
   type BenchmarkInput,
   type DeclaredType,
+  GATHERING,
+  inputBytes,
   isPacked,
   type Model,
   type Node,
@@ -55,12 +57,27 @@ function listPackedValues(source: Model, copies: number): PackedValues | undefin
   };
 }
 
-/** Activations are shared, weights are not. */
-function buildCopies(brick: Brick, source: Model, copies: number): Benchmark {
+/** Weights that are only looked up in: a copy reads few of their rows, the same as the others. */
+function findTables({ nodes }: Model['graph'], weights: readonly BenchmarkInput[]): readonly string[] {
+  const otherwise = new Set(nodes.flatMap(({ opType, inputs }) => inputs.slice(GATHERING.has(opType) ? 1 : 0)));
+  return weights.flatMap(({ name }) => (otherwise.has(name) ? [] : [name]));
+}
+
+/** Which weights copies have of their own. */
+interface CopiedWeights {
+  /** Copies take turns with the sets of weights. */
+  readonly sets: number;
+  /** Weights that all copies share. */
+  readonly shared: readonly string[];
+}
+
+/** Activations are shared. */
+function buildCopies(brick: Brick, source: Model, copies: number, { sets, shared: tables }: CopiedWeights): Benchmark {
   const { graph } = source;
   const activations = brick.inputs.filter(({ role }) => role === 'activation');
   const weights = brick.inputs.filter(({ role }) => role === 'weight');
-  const shared = new Set(['', ...activations.map(({ name }) => name), ...graph.initializers.keys()]);
+  const weightNames = new Set(weights.map(({ name }) => name));
+  const shared = new Set(['', ...activations.map(({ name }) => name), ...graph.initializers.keys(), ...tables]);
 
   const nodes: Node[] = [];
   const shapes: string[] = [];
@@ -68,8 +85,12 @@ function buildCopies(brick: Brick, source: Model, copies: number): Benchmark {
   let inner = 0;
   const freshName = (): string => `inner${inner++}`;
   for (let copy = 0; copy < copies; copy++) {
-    const nameOf = (value: string): string => (copy === 0 || shared.has(value) ? value : `${value}_${copy}`);
+    const nameOf = (value: string): string => {
+      const number = weightNames.has(value) ? copy % sets : copy;
+      return number === 0 || shared.has(value) ? value : `${value}_${number}`;
+    };
     for (const weight of weights) {
+      if (copy >= sets || (copy > 0 && shared.has(weight.name))) continue;
       const fill = { ...weight.fill, seed: weight.fill.seed + copy * 65_537 };
       copiedWeights.push({ ...weight, name: nameOf(weight.name), fill });
     }
@@ -147,10 +168,43 @@ export function copiesFor(weightBytes: number, roughMs: number, surroundings: Su
   return STEPS.reduce<number>((copies, step) => (copies < wanted && step <= affordable ? step : copies), STEPS[0]);
 }
 
-export function copyBrick(brick: Brick, copies: number): BrickCopies {
+/** @param weights by default, each copy has all weights of its own */
+export function copyBrick(
+  brick: Brick,
+  copies: number,
+  weights: CopiedWeights = { sets: copies, shared: [] },
+): BrickCopies {
   const activations = brick.inputs.filter(({ role }) => role === 'activation').length;
   const source = brickModel(brick);
   const options = { joined: true, packed: listPackedValues(source, copies) };
   const baseline = emptyCall(activations, copies * source.graph.outputs.length, options);
-  return { copies, benchmark: buildCopies(brick, source, copies), baseline };
+  return { copies, benchmark: buildCopies(brick, source, copies, weights), baseline };
+}
+
+/**
+ * As many copies as make the call a small part of a run, and as many sets of weights as the model touches bytes in a
+ * run: with more, they would be colder than in the model.
+ *
+ * @param footprintBytes that one run of the model touches
+ */
+export function copyShortBrick(
+  brick: Brick,
+  roughMs: number,
+  { footprintBytes, cacheBytes }: TouchedBytes,
+): BrickCopies {
+  const { graph } = brickModel(brick);
+  const weights = brick.inputs.filter(({ role }) => role === 'weight');
+  const shared = findTables(graph, weights);
+  const ownBytes = inputBytes(
+    weights.filter(({ name }) => !shared.includes(name)),
+    'weight',
+  );
+  const copies = copiesFor(ownBytes, roughMs, { modelWeightBytes: footprintBytes, cacheBytes });
+  const sets = ownBytes === 0 ? 1 : Math.round(footprintBytes / ownBytes);
+  return copyBrick(brick, copies, { sets: Math.min(Math.max(1, sets), copies), shared });
+}
+
+export interface TouchedBytes {
+  readonly footprintBytes: number;
+  readonly cacheBytes: number;
 }

@@ -24,7 +24,13 @@ import type { Cut } from '../cut/cut.js';
 import { type CheckableGraph, checkableGraph } from './checkable-graph.js';
 import type { EmptyCall } from './empty-call.js';
 import { type Values, type WeightsOfRun, withValuesOfRun } from './values-of-run.js';
-import { type DecomposedModel, decomposeKernels, decomposeModel, type KernelContext } from './unique-bricks.js';
+import {
+  type DecomposedModel,
+  decomposeKernels,
+  decomposeModel,
+  hasShortKernels,
+  type KernelContext,
+} from './unique-bricks.js';
 
 /** Which models are optimized with fewer of their repeated blocks. auto: large ones, and where it is faster. */
 export const SHORTEN = ['auto', 'large', 'always', 'never'] as const;
@@ -158,11 +164,13 @@ export async function decompose(
   const toCut = await graphToCut(loaded, settings, agent, signal, wholes);
   const startMs = performance.now();
   const { description } = agent;
-  const granularity = chooseGranularity(settings, description);
+  const keepsProfile = isAbleTo(description, 'measure_bricks');
+  const isShort = keepsProfile && settings.granularity === undefined && hasShortKernels(toCut.graph);
+  const granularity = isShort ? KERNELS_OF_COPIES : chooseGranularity(settings, description);
   const context: KernelContext = {
     layers: countLayers(model),
     ends: countEnds(model),
-    measured: isAbleTo(description, 'measure_bricks') ? 'together' : 'copies',
+    measured: isShort ? 'short' : keepsProfile ? 'together' : 'copies',
     surroundings: { modelWeightBytes: surroundingBytes ?? toCut.weightBytes, cacheBytes: description.cacheBytes },
   };
   const decomposed =

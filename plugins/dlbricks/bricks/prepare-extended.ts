@@ -9,11 +9,11 @@ import {
 import { extendSequences } from '../blocks/extend-sequences.js';
 import { findRepeatedBlocks, type RepeatedBlocks } from '../blocks/find-blocks.js';
 import { shortenModel } from '../blocks/shorten-model.js';
-import { type CutSettings, decompose, countEnds } from './decompose.js';
+import { chooseGranularity, type CutSettings, decompose, countEnds } from './decompose.js';
 import { emptyCall } from './empty-call.js';
 import { computeFootprint } from './footprint.js';
 import { outputCopy } from './output-copy.js';
-import { type DecomposedModel, roundedFootprint } from './unique-bricks.js';
+import { type DecomposedModel, hasShortKernels, roundedFootprint } from './unique-bricks.js';
 
 /** More bytes of weights need further files: protobuf's limit. */
 export const LARGE_BYTES = 2 ** 31;
@@ -102,8 +102,9 @@ export async function prepareExtended(
 ): Promise<PreparedExtended> {
   const { model } = loaded;
   const { blocks, wholeBytes } = shortening;
-  // Only a graph that no values steer is extended.
-  const made = { ...settings, values: 'made-up' as const };
+  // Only a graph that no values steer is extended, by bricks that do not span blocks.
+  const granularity = chooseGranularity(settings, agent.description);
+  const made = { ...settings, values: 'made-up' as const, granularity };
   const prepared = async (keep: number) => {
     const { model: short, outputOf } = shortenModel(model, blocks, keep);
     const shortened = { ...loaded, model: short, open: undefined, weights: undefined };
@@ -115,6 +116,10 @@ export async function prepareExtended(
   const namesOf = ({ decomposed: { recipe } }: typeof two): readonly string[] => {
     return recipe.sequences.map((index) => recipe.bricks[index]?.signature ?? '');
   };
+  const isLarge = wholeBytes > LARGE_BYTES;
+  if (settings.granularity === undefined && !isLarge && hasShortKernels(three.graph)) {
+    return { kind: 'different', reason: 'its kernels are short, so that its bricks are longer', costMs };
+  }
   const { bricks, roughMs, facts, largest, recipe } = three.decomposed;
   const extended = extendSequences(namesOf(two), { sequences: namesOf(three), edges: recipe.edges }, blocks.count);
   if (extended.kind === 'different') return { ...extended, costMs };

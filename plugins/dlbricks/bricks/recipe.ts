@@ -105,6 +105,11 @@ export function countBricks({ bricks, sequences }: Pick<ModelRecipe, 'bricks' | 
   return counts;
 }
 
+/** How many times one sequence of this brick is the sum of: as copies, its kernels are measured together. */
+export function countTimed({ operators, context }: BrickRecipe): number {
+  return context === undefined ? operators.length : 1;
+}
+
 export function countKernels({ bricks, sequences }: ModelRecipe): number {
   return sequences.reduce((sum, brick) => sum + (bricks[brick]?.operators.length ?? 0), 0);
 }

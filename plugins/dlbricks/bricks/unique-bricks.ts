@@ -18,7 +18,14 @@ import { findMadeUpValues } from '../cut/made-up-values.js';
 import { roughMs } from '../cut/rough-time.js';
 import { readLayerFacts, type LayerFacts } from '../work/layer-facts.js';
 import { type Brick, cutBrick } from './brick.js';
-import { copiesFor, type BrickCopies, copyBrick, type MeasurableBrick, type Surroundings } from './brick-copies.js';
+import {
+  copiesFor,
+  type BrickCopies,
+  copyBrick,
+  copyShortBrick,
+  type MeasurableBrick,
+  type Surroundings,
+} from './brick-copies.js';
 import { type EmptyCall, emptyCall } from './empty-call.js';
 import { computeFootprint } from './footprint.js';
 import { type OutputCopy, outputCopy } from './output-copy.js';
@@ -51,8 +58,11 @@ export interface KernelContext {
   /** As its author wrote it. */
   readonly layers: number;
   readonly ends: EmptyCall;
-  /** Bricks with subgraphs: always as copies. */
-  readonly measured: 'together' | 'copies';
+  /**
+   * Together, by the runtime's profile, or as copies, without it. `short`: as copies since the kernels are short, on a
+   * runtime that keeps a profile. Bricks with subgraphs: always as copies.
+   */
+  readonly measured: 'together' | 'copies' | 'short';
   readonly surroundings: Surroundings;
 }
 
@@ -73,24 +83,41 @@ export function decomposeKernels(
     const copies = copiesFor(inputBytes(brick.inputs, 'weight'), sumRoughMs(graph, sequence), surroundings);
     return copyBrick(brick, Math.min(copies, most));
   };
-  if (measured === 'together') {
-    const sequences = cutAtValuesOfRun(graph, cutSequences(graph, 'kernel', granularity));
+  const joined = (): readonly Sequence[] => {
+    return joinWeightReaders(graph, cutSequences(graph, 'kernel', granularity), granularity);
+  };
+  if (measured !== 'copies') {
+    const isShort = measured === 'short';
+    const sequences = cutAtValuesOfRun(graph, isShort ? joined() : cutSequences(graph, 'kernel', granularity));
     const handed = outputCopy(graph.outputs.flatMap((name) => graph.types.get(name) ?? []));
+    const footprintBytes = computeFootprint(graph);
     const whole = {
       ...header,
       ...(handed && { handing_over: { leaving: handed.returned.signature, staying: handed.kept.signature } }),
-      footprint_bytes: roundedFootprint(computeFootprint(graph)),
+      footprint_bytes: roundedFootprint(footprintBytes),
     };
     // The profile adds its cost to every kernel of every pass of a Loop: several times what small kernels take.
     const parts = assemble(whole, graph, sequences, (brick, sequence) => {
       const hasSubgraphs = sliceLayers(graph, sequence).some(({ attributes }) => listSubgraphs(attributes).length > 0);
-      return hasSubgraphs ? copiesOf(brick, sequence, MAX_COPIES_OF_LOOPS) : undefined;
+      if (hasSubgraphs) return copiesOf(brick, sequence, MAX_COPIES_OF_LOOPS);
+      const touched = { footprintBytes, cacheBytes: surroundings.cacheBytes };
+      return isShort ? copyShortBrick(brick, sumRoughMs(graph, sequence), touched) : undefined;
     });
     return { ...parts, call, outputCopy: handed };
   }
-  const joined = joinWeightReaders(graph, cutSequences(graph, 'kernel', granularity), granularity);
-  const sequences = cutAtValuesOfRun(graph, joined);
-  return { ...assemble(header, graph, sequences, copiesOf), call };
+  return { ...assemble(header, graph, cutAtValuesOfRun(graph, joined()), copiesOf), call };
+}
+
+const MIN_SHORT_KERNELS = 16;
+
+/** A profile adds two to three microseconds to each kernel. */
+const SHORT_KERNEL_MS = 0.005;
+
+/** Whether the profile's cost would be a large part of the time, and known too roughly to subtract it. */
+export function hasShortKernels(graph: LayerGraph): boolean {
+  const { length } = graph.layers;
+  if (length < MIN_SHORT_KERNELS) return false;
+  return sumRoughMs(graph, { first: 0, last: length - 1 }) < length * SHORT_KERNEL_MS;
 }
 
 /** How often a Loop runs, and so how long, is not known before it is measured. */

@@ -127,7 +127,7 @@ function cutOption(text: string): Cut {
   throw new InvalidArgumentError(`expected ${CUTS.join(' or ')}, or both with a comma between them`);
 }
 
-const LONGEST = `longest brick, in layers or kernels (default: 1; 64 kernels where the runtime keeps no profile)`;
+const LONGEST = `longest brick, in layers or kernels (default: 1; 64 kernels in models of many short kernels, and where the runtime keeps no profile)`;
 const CUT = `graph that is cut: kernel, the runtime's optimized graph; layer, the author's graph, as in the paper (default: ${DEFAULT_SETTINGS.cut})`;
 
 function addKeepDynamicOption(command: Command): Command {

@@ -1,3 +1,4 @@
+import { countTimed } from '../bricks/recipe.js';
 import { type BrickLatency, brickKey, brickLatency, type RecipeInContext } from './brick-latency.js';
 import { predictionInterval, type Spreads } from './interval.js';
 import type { Observations } from './observations.js';
@@ -62,6 +63,8 @@ interface Compared {
   }[];
 }
 
+const NOT_ONE_BY_ONE = 'its kernels are short, so they were measured together, without the profile';
+
 /** The profile costs as much in the whole graph as in composites. */
 export function compareKernels(
   { recipe, context }: RecipeInContext,
@@ -70,6 +73,10 @@ export function compareKernels(
   spreads: Spreads | undefined,
 ): ModelCheck {
   if (run.kind === 'failed') return run;
+  const isInCopies = recipe.bricks.some(
+    ({ context: copies, operators }) => copies !== undefined && operators.length > 1,
+  );
+  if (isInCopies) return { kind: 'failed', reason: NOT_ONE_BY_ONE };
   const compared = recipe.bricks.map((brick): Compared | undefined => {
     const latency = brickLatency(brick, context, observations);
     if (latency.kind === 'unknown') return undefined;
@@ -95,7 +102,7 @@ export function compareKernels(
       const cost = innerRuns > 0 ? (nodes + innerRuns) * nodeMs : (costMs ?? nodes * nodeMs);
       return sum + Math.max(0, ms - cost);
     }, 0);
-    const kernels = count * brick.operators.length;
+    const kernels = count * countTimed(brick);
     const { interval } = predictionInterval({ terms: [{ latency, count }], kernels, calls: [] }, spreads);
     const { ms: bricksMs, lowMs, highMs } = interval;
     const isWithin = lowMs === undefined || highMs === undefined ? undefined : lowMs <= wholeMs && wholeMs <= highMs;

@@ -1,7 +1,7 @@
 import { type Context, sumOf } from '../../../src/plugin-api.js';
 import type { KernelPredictor, Prediction } from '../predict/kernel-predictor.js';
 import { repeatsIn } from '../blocks/repeats.js';
-import { type BrickRecipe, countBricks, type MadeUpPart, type ModelRecipe } from '../bricks/recipe.js';
+import { type BrickRecipe, countBricks, countTimed, type MadeUpPart, type ModelRecipe } from '../bricks/recipe.js';
 import {
   brickKey,
   type BrickLatency,
@@ -163,7 +163,7 @@ export function compose(
     const isCallOnly = sequences.length === 0 && knownCalls.length > 0;
     if (terms.length + predicted.length === 0 && !isCallOnly) return undefined;
     const commonError = predicted.length === 0 ? undefined : predictor?.commonError;
-    const kernels = sumOf(counted.map((count, brick) => count * (bricks[brick]?.operators.length ?? 0)));
+    const kernels = sumOf(bricks.map((brick, index) => (counted[index] ?? 0) * countTimed(brick)));
     const sum = { terms, predicted, commonError, kernels, calls: knownCalls };
     return recipe.call === undefined ? intervalWithinRuns(sum) : predictionInterval(sum, spreads);
   };

@@ -81,7 +81,7 @@ export interface MeasuredSum {
   readonly terms: readonly { readonly latency: BrickLatency; readonly count: number }[];
   readonly predicted?: readonly { readonly prediction: Prediction; readonly count: number }[] | undefined;
   readonly commonError?: CommonError | undefined;
-  /** That all bricks have together, measured and predicted. */
+  /** That all bricks have together, measured and predicted. Those of a brick that is measured as copies count as one. */
   readonly kernels: number;
   readonly calls: readonly Summary[];
 }

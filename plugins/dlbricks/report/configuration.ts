@@ -14,16 +14,25 @@ export function describeCut({ settings }: Report): string {
   return wordsOfCut(settings);
 }
 
+interface Parts {
+  readonly sequences: number;
+  readonly unique: number;
+  /** More than sequences where models of short kernels are cut into longer ones; undefined where not known. */
+  readonly kernels?: number | undefined;
+}
+
 /** @param layers of the models, in words */
 export function partsInWords(
   layers: string,
-  { sequences, unique }: { readonly sequences: number; readonly unique: number },
+  { sequences, unique, kernels = sequences }: Parts,
   cuttings: readonly Cutting[],
 ): string {
   const ways = new Set(
     cuttings.map(({ cut, granularity }) => {
       if (granularity > 1) return `, cut into ${counted(sequences, 'sequence')} of up to ${granularity} ${cut}s`;
-      return cut === 'layer' ? '' : `, run as ${counted(sequences, 'kernel')}`;
+      if (cut === 'layer') return '';
+      const joined = kernels > sequences ? ` in ${counted(sequences, 'sequence')}` : '';
+      return `, run as ${counted(Math.max(kernels, sequences), 'kernel')}${joined}`;
     }),
   );
   const [first = ''] = ways;

@@ -211,9 +211,10 @@ function systemLine({ system }: Report, configuration: string): string {
   return `${system.processor}, ${configuration}, ${system.framework} ${system.framework_version}`;
 }
 
-function describeBricks({ summary, settings }: Report): string {
+function describeBricks({ summary, settings, models }: Report): string {
   const layers = `${counted(summary.layers, 'layer')} in ${counted(summary.models, 'model')}`;
-  return partsInWords(layers, summary, [settings]);
+  const kernels = models.reduce((sum, model) => sum + (model.kernels ?? 0), 0);
+  return partsInWords(layers, { ...summary, kernels }, [settings]);
 }
 
 function linesOfOne(report: Report, options: { readonly wide: boolean }): readonly string[] {

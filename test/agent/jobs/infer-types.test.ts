@@ -66,6 +66,34 @@ describe('inferring types', { timeout: 60_000 }, () => {
     assert.deepEqual(values.get('y'), { elementType: 'int64', dims: [5000], minimum: -7n, maximum: 4992n });
   });
 
+  test('the largest values with their content have 1,024 integers or 16 other elements', async () => {
+    const sized = (count: number, elementType: 'int64' | 'float32') => ({ dims: [count], elementType });
+    const graph = benchmarkOf({
+      inputs: {
+        integers: sized(1024, 'int64'),
+        more_integers: sized(1025, 'int64'),
+        numbers: sized(16, 'float32'),
+        more_numbers: sized(17, 'float32'),
+      },
+      // The number of places depends on values, so the graph runs.
+      nodes: [
+        ...['integers', 'more_integers', 'numbers', 'more_numbers'].map((name) => {
+          return { opType: 'Neg', inputs: [name], outputs: [`y_${name}`] };
+        }),
+        { opType: 'NonZero', inputs: ['numbers'], outputs: ['at'] },
+      ],
+      outputs: ['y_integers', 'y_more_integers', 'y_numbers', 'y_more_numbers', 'at'],
+    });
+    const values = await agent().client.inferTypes(graph);
+    const bytesOf = (name: string): number | undefined => values.get(name)?.content?.length;
+    assert.deepEqual(['y_integers', 'y_more_integers', 'y_numbers', 'y_more_numbers'].map(bytesOf), [
+      1024 * 8,
+      undefined,
+      16 * 4,
+      undefined,
+    ]);
+  });
+
   test('values that fusion removes in a measurement have types', async () => {
     const graph = benchmarkOf({
       inputs: { x: { dims: [1, 4, 5, 5] }, w: { dims: [6, 4, 3, 3], role: 'weight' } },

@@ -115,6 +115,17 @@ describe('measuring', () => {
     assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [0.2, 0.1], runMs: [6, 7] });
   });
 
+  test('a warm-up that has taken 10 ms is enough', async () => {
+    const { measured } = await measureOn({ runMs: [4, 6, 1, 2, 3] }, { warmupRuns: 2, runs: 2 });
+    assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [4, 6], runMs: [1, 2] });
+  });
+
+  test('a warm-up has a thousand further runs at most, also on a clock that does not advance', async () => {
+    const runMs = [...Array<number>(2 + 1000).fill(0), 5, 6, 7];
+    const { measured } = await measureOn({ runMs }, { warmupRuns: 2, runs: 2 });
+    assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [0, 0], runMs: [5, 6] });
+  });
+
   test('without warm-up runs, the first run counts', async () => {
     const { measured } = await measureOn({ runMs: [0.2, 0.1] }, { warmupRuns: 0, runs: 2 });
     assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [], runMs: [0.2, 0.1] });
@@ -240,6 +251,19 @@ describe('measuring', () => {
     const { measured, closed } = await measureOn({ runMs: [1], failingRun: 3 });
     assert.deepEqual(measured.outcome, { kind: 'failure', reason: 'run_failed', message: 'node relu failed' });
     assert.equal(closed(), 1);
+  });
+
+  test('a model whose inputs cannot be prepared is closed', async () => {
+    let closed = 0;
+    const prepare = (): never => {
+      throw new Error('no such input');
+    };
+    const open = () => Promise.resolve({ prepare, close: () => Promise.resolve(void closed++) });
+    const context = fakeContext({ predictor: { ...fakePredictor({}), open } });
+    const job = { kind: 'measure', benchmark: relu, runOptions, ...setupOf(protocol) } as const;
+    const { outcome } = await measureBenchmark(job, context);
+    assert.equal(outcome.kind === 'failure' && outcome.message, 'no such input');
+    assert.equal(closed, 1);
   });
 
   test('a benchmark that cannot fit into memory is not tried', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { recordRuns } from '../../../src/agent/jobs/run-spans.js';
 import { SpanRecorder } from '../../../src/tracing/span-recorder.js';
+import type { ProfiledKernel } from '../../../src/predictor/profile.js';
 import type { TraceLevel } from '../../../src/tracing/trace-level.js';
 
 function spansAt(level: TraceLevel) {
@@ -26,4 +27,45 @@ test('a trace has all runs in one span, and each run at the level of models', ()
     [[], []],
   );
   assert.deepEqual(spansAt('NO_TRACE'), []);
+});
+
+test("a kernel's sections of the thread pool are put one after another, without those that took no time", () => {
+  const recorder = new SpanRecorder('SYSTEM_LIBRARY_TRACE');
+  const kernel = (distributionUs: number): ProfiledKernel => ({
+    name: '',
+    opType: 'Relu',
+    executionProvider: 'CPUExecutionProvider',
+    startNs: 100,
+    durationNs: 9000,
+    inputDims: [],
+    outputDims: [],
+    inputTypes: [],
+    outputTypes: [],
+    elementType: 'float32',
+    inner: [],
+    pool: { distributionUs, runUs: 3, waitUs: 2 },
+  });
+  const sharing = { droppedRuns: 0, sharedShare: 0, majorFaults: 0 };
+  const runs = [{ startNs: 0n, durationNs: 9100 }];
+  const profile = [{ durationNs: 9100, kernels: [kernel(1), kernel(0)] }];
+  recordRuns(recorder, { warmups: [], runs, indices: [0], taken: 1, sharing }, { profile });
+  const [evaluate] = recorder.take();
+  const kernels = evaluate?.children[0]?.children ?? [];
+  const at = kernels[0]?.startUnixNano ?? 0n;
+  assert.deepEqual(
+    kernels.map(({ children }) =>
+      children.map((span) => [span.name, Number(span.startUnixNano - at), span.durationNs]),
+    ),
+    [
+      [
+        ['thread_pool distribution', 0, 1000],
+        ['thread_pool run', 1000, 3000],
+        ['thread_pool wait', 4000, 2000],
+      ],
+      [
+        ['thread_pool run', 0, 3000],
+        ['thread_pool wait', 3000, 2000],
+      ],
+    ],
+  );
 });

@@ -108,7 +108,12 @@ test('a trace covers the runs before, with and after the profile', async () => {
     return traceBenchmark({ kind: 'trace', benchmark: relu, runOptions, ...setup }, context);
   });
   assert.equal(conditions?.majorFaults, 8);
-  const evaluations = recorder.take().filter(({ name }) => name === 'evaluate');
+  const spans = recorder.take();
+  assert.deepEqual(
+    spans.map(({ name }) => name),
+    ['load_model', 'evaluate', 'load_model', 'evaluate', 'load_model', 'evaluate'],
+  );
+  const evaluations = spans.filter(({ name }) => name === 'evaluate');
   assert.deepEqual(
     evaluations.map(({ children }) => children.map(({ attributes }) => attributes['evaluation_trace_level'])),
     [Array(2).fill('MODEL_TRACE'), Array(4).fill('FRAMEWORK_TRACE'), Array(2).fill('MODEL_TRACE')],

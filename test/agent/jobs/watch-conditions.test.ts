@@ -17,7 +17,14 @@ describe('processor times from Linux', () => {
     });
   });
 
-  for (const text of ['', 'cpu', 'cpu  1 2 3\ncpu0 1 2 3\n', 'cpu  a b c d e f g h\n', 'intr 5\n']) {
+  for (const text of [
+    '',
+    'cpu',
+    'cpu  1 2 3\ncpu0 1 2 3\n',
+    'cpu  a b c d e f g h\n',
+    'cpu  1 2 3 4 5 6 7 8 x\ncpu0 1\n',
+    'intr 5\n',
+  ]) {
     test(`are not guessed from ${JSON.stringify(text)}`, () => assert.equal(processorTimesIn(text), undefined));
   }
 

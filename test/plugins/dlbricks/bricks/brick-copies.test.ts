@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
 import { type Brick, cutBrick } from '../../../../plugins/dlbricks/bricks/brick.js';
 import { lastUses } from '../../../../plugins/dlbricks/cut/last-uses.js';
-import { copiesFor, copyBrick, MAX_COPIES } from '../../../../plugins/dlbricks/bricks/brick-copies.js';
+import { copiesFor, copyBrick, copyShortBrick, MAX_COPIES } from '../../../../plugins/dlbricks/bricks/brick-copies.js';
 import { emptyCall } from '../../../../plugins/dlbricks/bricks/empty-call.js';
 import { optimizeGraph } from '../../../../src/agent/jobs/optimize-graph.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
@@ -124,6 +124,42 @@ describe('a brick in context', () => {
         for (const name of weights) assert.ok(seen.has(name), `no copy reads ${name}`);
       }),
     );
+  });
+
+  describe('of short kernels', () => {
+    const weightsOf = ({ inputs }: Benchmark): readonly string[] => {
+      return inputs.filter(({ role }) => role === 'weight').map(({ name }) => name);
+    };
+    /** A row of a large table, times a matrix of 64 KiB. */
+    function lookup(): Brick {
+      const g = new GraphBuilder();
+      const row = g.layer('Gather', [g.weight([100_000, 128], 1), g.input('int64', [1])], [1, 128]);
+      const layers = layerGraph(g.model([g.layer('MatMul', [row, g.weight([128, 128], 1)], [1, 128])]));
+      return cutBrick(layers, lastUses(layers), { first: 0, last: 1 });
+    }
+    const copied = (footprintBytes: number) => copyShortBrick(lookup(), 0.1, { footprintBytes, cacheBytes: 2 ** 25 });
+
+    test('have as many sets of weights as fit into what the model touches, and a table once', () => {
+      const [oneMatrix, threeMatrices, manyMatrices] = [1, 3, 1000].map((times) => copied(times * 128 * 128 * 4));
+      assert.equal(oneMatrix?.copies, 24);
+      assert.deepEqual(oneMatrix && weightsOf(oneMatrix.benchmark).length, 2);
+      assert.deepEqual(threeMatrices && weightsOf(threeMatrices.benchmark).length, 4);
+      assert.ok(manyMatrices);
+      assert.equal(weightsOf(manyMatrices.benchmark).length, 1 + manyMatrices.copies);
+    });
+
+    test('take turns with the sets, and have values of their own', async () => {
+      const { benchmark, copies } = copied(3 * 128 * 128 * 4);
+      const weights = new Set(weightsOf(benchmark));
+      const products = graphOf(benchmark).nodes.filter(({ opType }) => opType === 'MatMul');
+      const read = products.map(({ inputs }) => inputs.filter((name) => weights.has(name)).join());
+      assert.equal(read.length, copies);
+      assert.equal(new Set(read).size, 3);
+      assert.deepEqual(read.slice(3), read.slice(0, -3));
+      assert.equal(new Set(products.flatMap(({ outputs }) => outputs)).size, copies);
+      const [joined] = (await runBenchmark(benchmark)).values();
+      assert.deepEqual(joined?.dims, [copies * 2]);
+    });
   });
 
   test('runs with branches that read weights', async () => {

@@ -6,6 +6,7 @@ import type { PreparedModel } from '../../../../plugins/dlbricks/bricks/prepare-
 import {
   type DecomposedModel,
   decomposeKernels,
+  hasShortKernels,
   type KernelContext,
 } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
 import { wantedOfNeed } from '../../../../plugins/dlbricks/measure/wanted-need.js';
@@ -32,7 +33,7 @@ import { renamed } from '../support/rename-model.js';
 
 const SETTINGS: MeasureSettings = { runOptions: SYSTEM.runOptions, protocol: PROTOCOL, limits: LIMITS };
 
-const ways = fc.constantFrom<KernelContext['measured'][]>('together', 'copies');
+const ways = fc.constantFrom<KernelContext['measured'][]>('together', 'copies', 'short');
 
 const granularities = fc.integer({ min: 1, max: 8 });
 
@@ -106,16 +107,15 @@ describe('a graph of kernels', () => {
     );
   });
 
-  test('has a footprint if its bricks are measured together, and copies of bricks with subgraphs only; else the reverse', () => {
+  test('has a footprint if the runtime keeps a profile, and copies but of bricks that are measured together', () => {
     fc.assert(
       fc.property(generatedModels({ maxSteps: 10 }), granularities, ways, (generated, granularity, way) => {
         const { recipe, bricks } = decomposed(layerGraphOf(generated), granularity, way);
-        const isTogether = way === 'together';
-        assert.equal(recipe.footprint_bytes !== undefined, isTogether);
+        assert.equal(recipe.footprint_bytes !== undefined, way !== 'copies');
         for (const { model, copies } of bricks) {
           const { nodes } = parseModel(model, 'brick').graph;
           const hasSubgraphs = nodes.some(({ attributes }) => listSubgraphs(attributes).length > 0);
-          assert.equal(copies !== undefined, !isTogether || hasSubgraphs);
+          assert.equal(copies !== undefined, way !== 'together' || hasSubgraphs);
         }
       }),
       { numRuns: 50 },
@@ -145,6 +145,36 @@ describe('a graph of kernels', () => {
     assert.ok(Number.isInteger(Math.log2(bytes)), `${bytes}`);
     // One activation alone has 16 * 256 * 256 numbers of 4 bytes; the block's input, its result and the mask live at once.
     assert.ok(bytes >= 2 * 4 * 2 ** 20, `${bytes}`);
+  });
+});
+
+/** A chain of kernels that read and write this many numbers. */
+function chainOf(kernels: number, size: number): LayerGraph {
+  const g = new GraphBuilder();
+  let x = g.input('float32', [size]);
+  for (let kernel = 0; kernel < kernels; kernel++) x = g.layer('Relu', [x], [size]);
+  return layerGraph(g.model([x]));
+}
+
+describe('short kernels', () => {
+  test('are sixteen or more that take less than five microseconds on average', () => {
+    // Rough times: 2 us for a kernel, and a microsecond for 20 kB.
+    assert.ok(hasShortKernels(chainOf(16, 1000)));
+    assert.ok(!hasShortKernels(chainOf(15, 1000)));
+    assert.ok(hasShortKernels(chainOf(16, 7400)));
+    assert.ok(!hasShortKernels(chainOf(16, 7600)));
+  });
+
+  test('are cut into bricks of up to as many kernels as asked, which run as copies', () => {
+    const { recipe, outputCopy } = decomposed(chainOf(100, 1000), 64, 'short');
+    assert.deepEqual(
+      recipe.bricks.map(({ operators, context }) => [operators.length, context?.copies]),
+      [
+        [64, 16],
+        [36, 24],
+      ],
+    );
+    assert.equal(outputCopy === undefined, recipe.handing_over === undefined);
   });
 });
 

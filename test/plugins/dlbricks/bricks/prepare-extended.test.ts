@@ -15,7 +15,8 @@ import { LIMITS, SYSTEM } from '../../../store/sample-measurement.js';
 import { chainModel } from '../support/chain-model.js';
 import { smallDecoder } from '../support/small-decoder.js';
 
-const SETTINGS: CutSettings = { cut: 'kernel', runOptions: SYSTEM.runOptions };
+/** Otherwise these small models would be cut into longer bricks. */
+const SETTINGS: CutSettings = { cut: 'kernel', granularity: 1, runOptions: SYSTEM.runOptions };
 
 function prepared(loaded: LoadedModel, agent: BenchmarkAgent, shorten: 'always' | 'never'): Promise<PreparedModel> {
   return prepareModel(loaded, { ...SETTINGS, shorten }, agent, new AbortController().signal);
@@ -73,6 +74,14 @@ describe('shortening', () => {
     assert.deepEqual(asked, [2, 3, 5]);
     assert.ok(extension?.kind === 'whole' && /adds no kernels/.test(extension.reason));
     assert.equal(recipe.layers, recipe.sequences.length);
+  });
+
+  test('is given up for a small model of short kernels, whose bricks may span blocks', async () => {
+    const optimizedOf = (benchmark: Benchmark) => ({ benchmark, values: new Map(), costMs: 1 });
+    const agent = createFakeAgent({ latencyOf: () => 1, optimizedOf });
+    const short = { ...SETTINGS, granularity: undefined, shorten: 'always' } as const;
+    const { extension } = await prepareModel(smallDecoder('prefill', 5), short, agent, new AbortController().signal);
+    assert.ok(extension?.kind === 'whole' && /kernels are short/.test(extension.reason));
   });
 
   test('is by default for large models, not for small ones', () => {

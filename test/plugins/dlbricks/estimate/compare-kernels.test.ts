@@ -77,6 +77,15 @@ describe('bricks beside the kernels of one run of their whole graph', () => {
     );
   });
 
+  test('are not compared if kernels were measured together, without the profile', () => {
+    const { recipe, context } = model;
+    const copies = { copies: 4, benchmark: '0'.repeat(64), baseline: '1'.repeat(64) };
+    const joined = recipe.bricks.map((brick) => ({ ...brick, operators: ['Add', 'Mul'], context: copies }));
+    const given = { recipe: { ...recipe, bricks: joined }, context };
+    const check = compareKernels(given, groupObservations(measured), runOf([10, 10, 4]), SPREAD);
+    assert.ok(check.kind === 'failed' && /without the profile/.test(check.reason));
+  });
+
   test('have a reason if there was no run', () => {
     const failed = { kind: 'failed', reason: 'no profile' } as const;
     assert.deepEqual(compareKernels(model, groupObservations(measured), failed, SPREAD), failed);

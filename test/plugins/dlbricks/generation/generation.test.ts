@@ -78,7 +78,7 @@ describe('the models of a generation', () => {
 test('an evaluation reports the times of the first token and of all further tokens, with consistent intervals', async () => {
   const optimizedOf = (benchmark: Benchmark) => ({ benchmark, values: new Map(), costMs: 0 });
   const agent = createFakeAgent({ latencyOf: () => 2, optimizedOf });
-  const settings = settingsSchema.parse({ generation: { prompt: 8, tokens: 12 } });
+  const settings = settingsSchema.parse({ generation: { prompt: 8, tokens: 12 }, granularity: 1 });
   const estimation = {
     models: MODELS,
     settings,
