@@ -49,7 +49,7 @@ function listCuttings({ cut: cuts, granularity: lengths }: CellAxes, settings: S
   const found = new Map<string, Pick<Settings, 'cut' | 'granularity'>>();
   for (const cut of cuts ?? [settings.cut]) {
     for (const length of lengths ?? [settings.granularity]) {
-      const granularity = length === AUTO ? chooseGranularity({ cut }, agent) : length;
+      const granularity = length === AUTO ? undefined : length;
       found.set(`${cut} ${chooseGranularity({ cut, granularity }, agent)}`, { cut, granularity });
     }
   }
