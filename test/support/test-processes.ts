@@ -90,6 +90,7 @@ const ALONE: ReadonlySet<string> = new Set([
   'plugins/dlbricks/traces/hostile-files',
   'plugins/dlbricks/traces/icpe2020',
   'plugins/dlbricks/values-of-run',
+  'plugins/xsp/kernels-at-peaks',
   'rpc/accounts',
   'rpc/clock-jumps',
   'rpc/guarded-requests',

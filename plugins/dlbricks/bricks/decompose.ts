@@ -165,7 +165,8 @@ export async function decompose(
   const startMs = performance.now();
   const { description } = agent;
   const keepsProfile = isAbleTo(description, 'measure_bricks');
-  const isShort = keepsProfile && settings.granularity === undefined && hasShortKernels(toCut.graph);
+  const mayBeLonger = settings.cut === 'kernel' && settings.granularity === undefined && keepsProfile;
+  const isShort = mayBeLonger && hasShortKernels(toCut.graph);
   const granularity = isShort ? KERNELS_OF_COPIES : chooseGranularity(settings, description);
   const context: KernelContext = {
     layers: countLayers(model),

@@ -116,13 +116,14 @@ export async function prepareExtended(
   const namesOf = ({ decomposed: { recipe } }: typeof two): readonly string[] => {
     return recipe.sequences.map((index) => recipe.bricks[index]?.signature ?? '');
   };
-  const isLarge = wholeBytes > LARGE_BYTES;
-  if (settings.granularity === undefined && !isLarge && hasShortKernels(three.graph)) {
-    return { kind: 'different', reason: 'its kernels are short, so that its bricks are longer', costMs };
-  }
   const { bricks, roughMs, facts, largest, recipe } = three.decomposed;
   const extended = extendSequences(namesOf(two), { sequences: namesOf(three), edges: recipe.edges }, blocks.count);
   if (extended.kind === 'different') return { ...extended, costMs };
+  const kernels = extended.sequences.sequences.length;
+  const isLarge = wholeBytes > LARGE_BYTES;
+  if (settings.granularity === undefined && !isLarge && hasShortKernels(three.graph, kernels)) {
+    return { kind: 'different', reason: 'its kernels are short, so that its bricks are longer', costMs };
+  }
   if (recipe.made_up_values !== undefined) {
     return { kind: 'different', reason: 'sizes or work in it depend on made-up values', costMs };
   }

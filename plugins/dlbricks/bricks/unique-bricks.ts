@@ -113,10 +113,14 @@ const MIN_SHORT_KERNELS = 16;
 /** A profile adds two to three microseconds to each kernel. */
 const SHORT_KERNEL_MS = 0.005;
 
-/** Whether the profile's cost would be a large part of the time, and known too roughly to subtract it. */
-export function hasShortKernels(graph: LayerGraph): boolean {
+/**
+ * Whether the profile's cost would be a large part of the time, and known too roughly to subtract it.
+ *
+ * @param kernels of the model, if the graph has fewer of its blocks
+ */
+export function hasShortKernels(graph: LayerGraph, kernels = graph.layers.length): boolean {
   const { length } = graph.layers;
-  if (length < MIN_SHORT_KERNELS) return false;
+  if (kernels < MIN_SHORT_KERNELS) return false;
   return sumRoughMs(graph, { first: 0, last: length - 1 }) < length * SHORT_KERNEL_MS;
 }
 

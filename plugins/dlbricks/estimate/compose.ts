@@ -163,7 +163,8 @@ export function compose(
     const isCallOnly = sequences.length === 0 && knownCalls.length > 0;
     if (terms.length + predicted.length === 0 && !isCallOnly) return undefined;
     const commonError = predicted.length === 0 ? undefined : predictor?.commonError;
-    const kernels = sumOf(bricks.map((brick, index) => (counted[index] ?? 0) * countTimed(brick)));
+    const timed = bricks.map((brick, index) => (predictionAt(index) ? brick.operators.length : countTimed(brick)));
+    const kernels = sumOf(timed.map((count, brick) => count * (counted[brick] ?? 0)));
     const sum = { terms, predicted, commonError, kernels, calls: knownCalls };
     return recipe.call === undefined ? intervalWithinRuns(sum) : predictionInterval(sum, spreads);
   };

@@ -16,10 +16,9 @@ function caseOf({ type }: ValueInfoProto): ValueCase | undefined {
 }
 
 /** No operator takes a sequence of maps. */
-function hasSummary(output: ValueInfoProto): boolean {
+function isOfMaps(output: ValueInfoProto): boolean {
   const value = output.type?.value;
-  const isOfMaps = value?.$case === 'sequenceType' && value.value.elemType?.value?.$case === 'mapType';
-  return value !== undefined && SUMMARIES.has(value.$case) && !isOfMaps;
+  return value?.$case === 'sequenceType' && value.value.elemType?.value?.$case === 'mapType';
 }
 
 /**
@@ -30,8 +29,8 @@ export function withTensorOutput(graph: GraphProto, source: string): GraphProto 
   const isTensor = (output: ValueInfoProto): boolean => (caseOf(output) ?? 'tensorType') === 'tensorType';
   if (graph.output.length === 0 || graph.output.some(isTensor)) return graph;
   const names = new Set(graph.node.flatMap((node) => node.output));
-  const summarized = graph.output.filter(hasSummary).flatMap((output): { info: ValueInfoProto; node: NodeProto }[] => {
-    const summary = SUMMARIES.get(caseOf(output) ?? 'tensorType');
+  const summarized = graph.output.flatMap((output): { info: ValueInfoProto; node: NodeProto }[] => {
+    const summary = isOfMaps(output) ? undefined : SUMMARIES.get(caseOf(output) ?? 'tensorType');
     if (summary === undefined) return [];
     let name = `${output.name}.summary`;
     while (names.has(name)) name = `${name}_`;

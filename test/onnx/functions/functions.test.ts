@@ -50,6 +50,19 @@ test('a call is replaced by the body, with names of its own', () => {
   assert.deepEqual([...opsets.keys()], ['']);
 });
 
+test('new names differ from those of the graph, whatever they begin with', () => {
+  const inner = fn('inner', {
+    input: ['a'],
+    output: ['b'],
+    node: [node('Relu', ['a'], ['h']), node('Neg', ['h'], ['b'])],
+  });
+  for (const taken of ['call0/h', 'call_0/h', '_0/h', '0/h']) {
+    const bytes = withFunctions([node('Abs', ['x'], [taken]), call('inner', [taken], ['y'])], [inner]);
+    const names = parseModel(bytes, 'm.onnx').graph.nodes.flatMap(({ outputs }) => outputs);
+    assert.equal(new Set(names).size, 3, taken);
+  }
+});
+
 describe('parameters', () => {
   test('the call gives a value', async () => {
     const bytes = withFunctions([call('leaky', ['x'], ['y'], [float('slope', 0.25)])], [leaky]);

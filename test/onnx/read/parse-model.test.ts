@@ -74,6 +74,14 @@ describe('constants', () => {
     assert.throws(() => parseModel(bytes, 'm.onnx'), isModelError(/"thin".*sparse/));
   });
 
+  test('a sparse attribute is refused by name, alone and in a list', () => {
+    const sparse = { values: floats('thin', [1]), indices: integers('', [0n]), dims: [4n] };
+    for (const given of [{ sparseTensor: sparse }, { sparseTensors: [sparse] }]) {
+      const bytes = pipeline([node('Relu', ['x'], ['y'], [attribute('odd', given)], { name: 'thin' })]);
+      assert.throws(() => parseModel(bytes, 'm.onnx'), isModelError(/attribute "odd" of .*"thin".*sparse/));
+    }
+  });
+
   test('a sparse initializer is refused by name', () => {
     const sparse = { values: floats('thin', [1]), indices: integers('', [0n]), dims: [4n] };
     const bytes = pipeline([node('Relu', ['x'], ['y'])], { sparseInitializer: [sparse] });

@@ -97,7 +97,20 @@ describe('values stay inside the domain of an operator', () => {
     const transposed = [int('transB', 1)];
     const gemm: Values = { a: ['float32', 2, 7], w: ['float32', 3, 7] };
     assert.deepEqual(rangesOf(gemm, [['Gemm', ['a', 'w'], ['y'], transposed]])('w'), bound(7));
+    const plain: Values = { a: ['float32', 2, 7], w: ['float32', 7, 3] };
+    assert.deepEqual(rangesOf(plain, [['Gemm', ['a', 'w'], ['y']]])('w'), bound(7));
   });
+
+  for (const opType of ['BatchNormalization', 'GroupNormalization', 'InstanceNormalization', 'LayerNormalization']) {
+    test(`a ${opType} keeps values as they are: scales are near one, and shifts are small`, () => {
+      const one: Values[string] = ['float32', 4];
+      const inputs: Values = { x: ['float32', 1, 4, 2], scale: one, shift: one, mean: one, variance: one };
+      const statistics = opType === 'BatchNormalization' ? ['mean', 'variance'] : [];
+      const range = rangesOf(inputs, [[opType, ['x', 'scale', 'shift', ...statistics], ['y']]]);
+      assert.deepEqual(range('scale'), { low: 0.9, high: 1.1 });
+      assert.deepEqual(range('shift'), { low: -0.1, high: 0.1 });
+    });
+  }
 
   test('the first use that restricts the values decides', () => {
     const range = rangesOf({ x: ['float32', 4] }, [
@@ -165,6 +178,27 @@ describe('values fit the shapes around them', () => {
         [0, 1],
       ],
     );
+  });
+
+  test('for a Range: from 0 by 1', () => {
+    const inputs: Values = { start: ['int64'], limit: ['int64'], delta: ['int64'] };
+    const ranged = (name: string) => listOf(inputs, ['Range', ['start', 'limit', 'delta'], ['y']], name, [5]);
+    assert.deepEqual([ranged('start'), ranged('delta')], [[0], [1]]);
+  });
+
+  test('for an Attention of com.microsoft: a length for each sequence, but not where the mask has two dimensions', () => {
+    const mask = (...dims: readonly number[]) => {
+      const inputs: Values = {
+        x: ['float32', 4, 7, 8],
+        w: ['float32', 8, 24],
+        b: ['float32', 24],
+        mask: ['int32', ...dims],
+      };
+      return rangesOf(inputs, [['Attention', ['x', 'w', 'b', 'mask'], ['y'], [], { domain: 'com.microsoft' }]])('mask');
+    };
+    assert.deepEqual(mask(4), { low: 7, high: 7 });
+    assert.deepEqual(mask(8).list, [7, 7, 7, 7, 0, 0, 0, 0]);
+    assert.deepEqual(mask(2, 2), { low: 1, high: 1 });
   });
 
   test('for a RotaryEmbedding of com.microsoft: the first position, or all of them', () => {

@@ -29,4 +29,16 @@ describe('made-up scales', () => {
     assert.notEqual(a, w);
     assert.equal(scales.get('b_scale'), a * w);
   });
+
+  for (const opType of ['Flatten', 'Identity', 'MaxPool', 'Reshape', 'Squeeze', 'Transpose', 'Unsqueeze']) {
+    test(`of a bias are also the product where a ${opType} passes the input on`, () => {
+      const nodes = [
+        ...['a', 'w', 'b'].map((name) => node('DequantizeLinear', ['x', `${name}_scale`], [name])),
+        node(opType, ['a'], ['passed']),
+        node('Conv', ['passed', 'w', 'b'], ['y']),
+      ];
+      const scales = scalesOf(nodes, ['a_scale', 'w_scale', 'b_scale']);
+      assert.equal(scales.get('b_scale'), (scales.get('a_scale') ?? NaN) * (scales.get('w_scale') ?? NaN));
+    });
+  }
 });

@@ -55,6 +55,23 @@ test('a model is encoded once for its measurement and for the runtime that optim
   assert.ok(optimized[0]?.model === whole.model);
 });
 
+describe('a model of many short kernels', () => {
+  const loaded = loadedChain('short', ...Array.from({ length: 20 }, () => 'Relu'));
+  const prepared = async (settings: Partial<CutSettings>): Promise<number> => {
+    const optimizedOf = (benchmark: Benchmark): OptimizedGraph => ({ benchmark, values: new Map(), costMs: 1 });
+    const agent = createFakeAgent({ latencyOf: () => 1, optimizedOf });
+    const { recipe } = await prepareOrRefuse(loaded, { ...SETTINGS, ...settings }, agent, new AbortController().signal);
+    return recipe.sequences.length;
+  };
+
+  test('is cut into longer bricks at the kernel cut, unless a length is asked for', async () => {
+    assert.equal(await prepared({}), 1);
+    assert.equal(await prepared({ granularity: 1 }), 20);
+    assert.equal(await prepared({ granularity: 5 }), 4);
+    assert.equal(await prepared({ cut: 'layer' }), 20);
+  });
+});
+
 describe('a model whose graph the runtime refuses', () => {
   test('has its layers and the reason, and no bricks', async () => {
     const { recipe, bricks, refusal } = await preparing(() => {
