@@ -36,7 +36,19 @@ describe('a temporary folder on a full disk', { timeout: 300_000, skip: unlessMo
       const env = { TMPDIR: temporary };
       const model = await place.write('many.onnx', chain(MANY_OPERATORS));
       // So many runs that their profile is larger than the disk.
-      const args = ['dlbricks', 'run', model, '--runs', '500', '--warmup', '1', '--export-json', '-'];
+      const args = [
+        'dlbricks',
+        'run',
+        model,
+        '--granularity',
+        '1',
+        '--runs',
+        '500',
+        '--warmup',
+        '1',
+        '--export-json',
+        '-',
+      ];
       const full = await place.run(args, { env, through: onDiskOf(size) });
       assert.equal(full.code, 1, full.stderr);
       const problems = full.stderr.match(/disk.* is full.*set TMPDIR to another folder/g) ?? [];
