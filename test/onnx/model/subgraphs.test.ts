@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { NodeProto } from '../../../src/generated/onnx/onnx.js';
-import { capturedNames, renameSubgraphValues } from '../../../src/onnx/model/subgraphs.js';
+import { NodeProto, type TypeProto } from '../../../src/generated/onnx/onnx.js';
+import { capturedNames, renameSubgraphValues, withoutSymbols } from '../../../src/onnx/model/subgraphs.js';
+import { toTypeProto } from '../../../src/onnx/write/write-model.js';
 import { floats, graph, graphAttribute, node, value } from '../protos.js';
 
 const inner = graph({ node: [node('Add', ['deep', 'fromBody'], ['i'])], output: [value('i')] });
@@ -43,4 +44,19 @@ describe('renaming', () => {
     const bytes = NodeProto.encode(node('Loop', [], [], [renamed])).finish();
     assert.doesNotMatch(Buffer.from(bytes).toString('latin1'), /secret/);
   });
+});
+
+test('a type keeps its kind and its sizes, and no name of a dimension, at any depth', () => {
+  const around = (tensor: TypeProto): TypeProto => {
+    const list: TypeProto = { denotation: '', value: { $case: 'sequenceType', value: { elemType: tensor } } };
+    const map: TypeProto = { denotation: '', value: { $case: 'mapType', value: { keyType: 7, valueType: list } } };
+    return { denotation: '', value: { $case: 'optionalType', value: { elemType: map } } };
+  };
+  const named = toTypeProto({ elementType: 'float32', dims: [3, 'secret'] });
+  const unnamed = toTypeProto({ elementType: 'float32', dims: [3, 4] });
+  assert.ok(unnamed.value?.$case === 'tensorType');
+  const open = unnamed.value.value.shape?.dim[1];
+  assert.ok(open);
+  open.value = undefined;
+  assert.deepEqual(withoutSymbols(around(named)), around(unnamed));
 });
