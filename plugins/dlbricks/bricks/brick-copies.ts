@@ -168,43 +168,33 @@ export function copiesFor(weightBytes: number, roughMs: number, surroundings: Su
   return STEPS.reduce<number>((copies, step) => (copies < wanted && step <= affordable ? step : copies), STEPS[0]);
 }
 
-/** @param weights by default, each copy has all weights of its own */
-export function copyBrick(
-  brick: Brick,
-  copies: number,
-  weights: CopiedWeights = { sets: copies, shared: [] },
-): BrickCopies {
+function copiesOf(brick: Brick, source: Model, copies: number, weights: CopiedWeights): BrickCopies {
   const activations = brick.inputs.filter(({ role }) => role === 'activation').length;
-  const source = brickModel(brick);
   const options = { joined: true, packed: listPackedValues(source, copies) };
   const baseline = emptyCall(activations, copies * source.graph.outputs.length, options);
   return { copies, benchmark: buildCopies(brick, source, copies, weights), baseline };
+}
+
+/** Each copy has all weights of its own. */
+export function copyBrick(brick: Brick, copies: number): BrickCopies {
+  return copiesOf(brick, brickModel(brick), copies, { sets: copies, shared: [] });
 }
 
 /**
  * As many copies as make the call a small part of a run, and as many sets of weights as the model touches bytes in a
  * run: with more, they would be colder than in the model.
  *
- * @param footprintBytes that one run of the model touches
+ * @param surroundings of its weights, those that one run of the model touches
  */
-export function copyShortBrick(
-  brick: Brick,
-  roughMs: number,
-  { footprintBytes, cacheBytes }: TouchedBytes,
-): BrickCopies {
-  const { graph } = brickModel(brick);
+export function copyShortBrick(brick: Brick, roughMs: number, surroundings: Surroundings): BrickCopies {
+  const source = brickModel(brick);
   const weights = brick.inputs.filter(({ role }) => role === 'weight');
-  const shared = findTables(graph, weights);
+  const shared = findTables(source.graph, weights);
   const ownBytes = inputBytes(
     weights.filter(({ name }) => !shared.includes(name)),
     'weight',
   );
-  const copies = copiesFor(ownBytes, roughMs, { modelWeightBytes: footprintBytes, cacheBytes });
-  const sets = ownBytes === 0 ? 1 : Math.round(footprintBytes / ownBytes);
-  return copyBrick(brick, copies, { sets: Math.min(Math.max(1, sets), copies), shared });
-}
-
-export interface TouchedBytes {
-  readonly footprintBytes: number;
-  readonly cacheBytes: number;
+  const copies = copiesFor(ownBytes, roughMs, surroundings);
+  const sets = ownBytes === 0 ? 1 : Math.round(surroundings.modelWeightBytes / ownBytes);
+  return copiesOf(brick, source, copies, { sets: Math.min(Math.max(1, sets), copies), shared });
 }

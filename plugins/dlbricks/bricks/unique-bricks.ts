@@ -100,7 +100,7 @@ export function decomposeKernels(
     const parts = assemble(whole, graph, sequences, (brick, sequence) => {
       const hasSubgraphs = sliceLayers(graph, sequence).some(({ attributes }) => listSubgraphs(attributes).length > 0);
       if (hasSubgraphs) return copiesOf(brick, sequence, MAX_COPIES_OF_LOOPS);
-      const touched = { footprintBytes, cacheBytes: surroundings.cacheBytes };
+      const touched = { ...surroundings, modelWeightBytes: footprintBytes };
       return isShort ? copyShortBrick(brick, sumRoughMs(graph, sequence), touched) : undefined;
     });
     return { ...parts, call, outputCopy: handed };

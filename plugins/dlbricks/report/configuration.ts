@@ -17,14 +17,14 @@ export function describeCut({ settings }: Report): string {
 interface Parts {
   readonly sequences: number;
   readonly unique: number;
-  /** More than sequences where models of short kernels are cut into longer ones; undefined where not known. */
-  readonly kernels?: number | undefined;
+  /** More than sequences where models of short kernels are cut into longer ones; 0 where not known. */
+  readonly kernels: number;
 }
 
 /** @param layers of the models, in words */
 export function partsInWords(
   layers: string,
-  { sequences, unique, kernels = sequences }: Parts,
+  { sequences, unique, kernels }: Parts,
   cuttings: readonly Cutting[],
 ): string {
   const ways = new Set(

@@ -137,7 +137,9 @@ describe('a brick in context', () => {
       const layers = layerGraph(g.model([g.layer('MatMul', [row, g.weight([128, 128], 1)], [1, 128])]));
       return cutBrick(layers, lastUses(layers), { first: 0, last: 1 });
     }
-    const copied = (footprintBytes: number) => copyShortBrick(lookup(), 0.1, { footprintBytes, cacheBytes: 2 ** 25 });
+    const copied = (modelWeightBytes: number) => {
+      return copyShortBrick(lookup(), 0.1, { modelWeightBytes, cacheBytes: 2 ** 25 });
+    };
 
     test('have as many sets of weights as fit into what the model touches, and a table once', () => {
       const [oneMatrix, threeMatrices, manyMatrices] = [1, 3, 1000].map((times) => copied(times * 128 * 128 * 4));
