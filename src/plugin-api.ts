@@ -252,6 +252,7 @@ export { disturbanceOf, isDisturbed, sharedShareOf } from './measurement/disturb
 export { measurementWarnings, type NoiseWarning } from './measurement/noise.js';
 
 // Several bricks in one graph
+export { buildComposite } from './composite/composite.js';
 export { footprintClass, isColdFootprint } from './composite/footprint.js';
 export { GATHERING } from './composite/read-operators.js';
 export { isProducible, Producers } from './composite/producers.js';

@@ -1,5 +1,6 @@
 import { mean } from '../../plugins/dlbricks/estimate/statistics.js';
 import type { ModelReport } from '../../plugins/dlbricks/report/report-schema.js';
+import { isWide } from '../../plugins/dlbricks/report/summary-lines.js';
 import { percent } from '../../plugins/dlbricks/report/words.js';
 import type { Said } from './measure.js';
 
@@ -47,6 +48,7 @@ function remarkOf({ model, isShort }: Row): string {
   if (madeUp.length > 0) return `warned: made-up values decide the work of ${madeUp.join(', ')}`;
   if (model.coverage < 1) return `warned: ${percent(100 * model.coverage)} covered`;
   if (isShort) return 'warned: short kernels';
+  if (isWide(model)) return 'warned: wide interval';
   const worst = model.check?.bricks.find(({ is_outside: isOutside }) => isOutside === true);
   if (worst === undefined) return '';
   const times = [worst.bricks_ms, worst.kernels_ms].map((ms) => (ms ?? 0).toPrecision(3));
@@ -72,7 +74,7 @@ function median(values: readonly number[]): number {
 
 function summaryOf(rows: readonly Row[]): string[] {
   const whole = rows.filter((row) => !isPartial(row));
-  const plain = whole.filter(({ isShort }) => !isShort);
+  const plain = whole.filter(({ isShort, model }) => !isShort && !isWide(model));
   const long = plain.filter(({ wholeMs }) => wholeMs >= SHORT_MS);
   const short = whole.filter(({ wholeMs }) => wholeMs < SHORT_MS);
   const errors = long.map(({ error }) => Math.abs(error));
@@ -90,7 +92,7 @@ function summaryOf(rows: readonly Row[]): string[] {
     `| of a millisecond or more, without a warning: mean and median error | ${percent(100 * mean(errors))}, ${percent(100 * median(errors))} |`,
     `| ... within 5 % | ${within(0.05)} |`,
     `| ... within 10 % | ${within(0.1)} |`,
-    `| shorter ones, also with a warning of short kernels, within 20 % or 50 µs | ${near.length} of ${short.length} |`,
+    `| shorter ones, also with a warning of short kernels or of a wide interval, within 20 % or 50 µs | ${near.length} of ${short.length} |`,
     `| intervals that hold | ${held.length} of ${judged.length} |`,
   ];
 }

@@ -226,7 +226,11 @@ function addScenarioOptions(command: Command): Command {
       'least number of queries of a trial (default: as many as the percentile of the bound, or p99, needs)',
       numberOption(fields.queries),
     )
-    .option('--duration <duration>', 'least length of a trial, as in 60s', durationOption)
+    .option(
+      '--duration <duration>',
+      'least length of a trial, as in 60s (default: 10s, or 10,000 queries, where the largest rate is searched)',
+      durationOption,
+    )
     .option('--seed <n>', 'of the schedule (default: 1)', numberOption(fields.seed))
     .option(
       '--searches <n>',

@@ -15,7 +15,7 @@ import {
 } from '../../src/plugin-api.js';
 import type { GenerationRow } from './load-result.js';
 import { perSecondText } from './headlines.js';
-import type { LoadSettings } from './settings.js';
+import { leastTrialMs, type LoadSettings } from './settings.js';
 import type { Costs, EstimatedTimes } from './predict.js';
 import type { Slowness } from './stand-in.js';
 import { serverQueries } from './trials.js';
@@ -74,12 +74,13 @@ function firstTokens(
   const arrivals = poissonArrivals({
     perSecond,
     queries: serverQueries(settings, bound),
-    leastMs: settings.least_ms,
+    leastMs: leastTrialMs(settings, perSecond),
     seed,
   });
   const options = { plan: { kind: 'open', arrivals }, dispatch: 'turns', seed, limit: 1 } as const;
   const slowdown = slowdownAt(slowness, end);
-  const service = { ...costs, runMs: () => (firstMs + furtherMs) * slowdown };
+  const handoverMs = (): number => costs.handoverMs;
+  const service = { ...costs, handoverMs, runMs: () => (firstMs + furtherMs) * slowdown };
   const trial = simulateTrial(options, NO_BATCHING, [service]);
   const records = trial.records.map((one) => ({ ...one, finishedMs: (one.startedMs ?? NaN) + firstMs * slowdown }));
   const over = bound === undefined ? 0 : records.filter((one) => one.finishedMs - one.scheduledMs > bound.ms).length;

@@ -136,7 +136,7 @@ const generationSchema = z.strictObject({
 
 const overheadSchema = z.strictObject({
   model: z.string(),
-  weight_bytes: z.number().describe('Of the model; its stand-in is one layer with as many, up to 64 MiB'),
+  weight_bytes: z.number().describe('Of the model'),
   run_ms: z.number().describe('Of an undisturbed run of the stand-in'),
   handover_ms: z.number().describe('From the scheduled time until a run begins that waits for no other'),
   return_ms: z.number().describe('From the end of a run until its client can send the next query'),

@@ -1,24 +1,10 @@
-import {
-  identifySystem,
-  inputBytes,
-  type LoadedModel,
-  sumOf,
-  withBatch,
-  type Benchmark,
-} from '../../src/plugin-api.js';
+import { identifySystem, inputBytes, type LoadedModel, PlatformError, sumOf, withBatch } from '../../src/plugin-api.js';
 import type { Overhead } from './load-result.js';
 import type { Run } from './measure-trials.js';
-import {
-  addError,
-  type EstimatedTimes,
-  NO_COSTS,
-  type Predicting,
-  STAND_IN_ERROR,
-  storedEstimates,
-} from './predict.js';
-import { buildBenchmark } from './serve.js';
+import { addError, type EstimatedTimes, NO_COSTS, type Predicting, storedEstimates } from './predict.js';
+import { buildBenchmark, type Place } from './serve.js';
 import { samplesAsked } from './settings.js';
-import { type Observation, observe, Slowness, standInFor } from './stand-in.js';
+import { bricksOf, MAX_RUN_MS, type Observation, observe, oneLayerLike, Slowness, type StandIn } from './stand-in.js';
 import { storedRunTimes, computeVariation } from './stored-runs.js';
 
 /** Pauses in ms that a document shows. */
@@ -27,7 +13,7 @@ const SHOWN_PAUSES = [0, 2, 8, 32] as const;
 /** Predicts trials of one model, from its estimates and from runs of a stand-in on the machine. */
 export class ModelPredictor {
   readonly #seen: Observation[] = [];
-  #standIn: Benchmark | undefined;
+  #standIn: StandIn | undefined;
 
   constructor(
     private readonly loaded: LoadedModel,
@@ -42,11 +28,11 @@ export class ModelPredictor {
     return this.#from([this.#seen.at(-1) ?? (await this.#observe())]);
   }
 
-  /** Measures by turns with observations before and after, because machines change from minute to minute. */
-  async around<T>(measure: () => Promise<T>): Promise<readonly [T, Predicting]> {
-    const before = this.#seen.at(-1) ?? (await this.#observe());
+  /** Measures by turns with observations before and after, as long as it, because machines change all the time. */
+  async around<T>(measure: () => Promise<T>, durationMs: number): Promise<readonly [T, Predicting]> {
+    const before = this.#seen.at(-1) ?? (await this.#observe(durationMs / 2));
     const measured = await measure();
-    return [measured, this.#from([before, await this.#observe()])];
+    return [measured, this.#from([before, await this.#observe(durationMs / 2)])];
   }
 
   overhead(): readonly Overhead[] {
@@ -76,25 +62,46 @@ export class ModelPredictor {
     const common = { agents: run.agents, waitMs: run.settings.max_wait_ms };
     const newest = known.at(-1);
     if (newest === undefined) return { ...common, times, costs: NO_COSTS, runTimes };
-    return { ...common, times: addError(times, STAND_IN_ERROR), costs: newest, slowness: new Slowness(known) };
+    return {
+      ...common,
+      times: addError(times, this.#standIn?.error ?? 0),
+      costs: newest,
+      slowness: new Slowness(known),
+    };
   }
 
   /** undefined where another server answers, of whose machine nothing is known, and after an interruption. */
-  async #observe(): Promise<Observation | undefined> {
-    const { place, settings, deployment, tell } = this.run;
+  async #observe(durationMs?: number): Promise<Observation | undefined> {
+    const { place, deployment, tell } = this.run;
     if (deployment !== undefined || place.signal.aborted) return undefined;
-    const [samples = 1] = samplesAsked(settings);
-    const { batch = 1, ms = 1 } = this.times.value.find((time) => time.batch >= samples) ?? {};
     tell('observing the machine', 0, 1, this.loaded.name);
     try {
-      const like = { weightBytes: this.weightBytes, runMs: (ms * samples) / batch };
-      this.#standIn ??= await standInFor(like, place);
-      const seen = await observe(this.#standIn, place);
+      const seen = await (this.#standIn === undefined
+        ? this.#firstLook(place, durationMs)
+        : observe(this.#standIn, place, durationMs));
       if (seen !== undefined) this.#seen.push(seen);
       return seen;
     } catch (error) {
       if (place.signal.aborted) return undefined;
       throw error;
+    }
+  }
+
+  /** By the model's bricks, or by one layer where the runtime refuses them. */
+  async #firstLook(place: Place, durationMs: number | undefined): Promise<Observation | undefined> {
+    const [samples = 1] = samplesAsked(this.run.settings);
+    const { batch = 1, ms = 1 } = this.times.value.find((time) => time.batch >= samples) ?? {};
+    const runMs = (ms * samples) / batch;
+    const look = (standIn: StandIn): Promise<Observation | undefined> => {
+      this.#standIn = standIn;
+      return observe(standIn, place, durationMs);
+    };
+    try {
+      const sized = withBatch(this.loaded, this.run.loadedBatch, samples);
+      return await look(await bricksOf(sized, Math.min(1, MAX_RUN_MS / runMs), place));
+    } catch (error) {
+      if (!(error instanceof PlatformError) || !['model', 'unsupported'].includes(error.code)) throw error;
+      return look(await oneLayerLike({ weightBytes: this.weightBytes, runMs }, place));
     }
   }
 }

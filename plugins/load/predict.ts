@@ -19,7 +19,7 @@ import {
 } from '../../src/plugin-api.js';
 import type { Figures, PredictedLoad, SearchedRate } from './load-result.js';
 import { selectFigures } from './figures.js';
-import type { Observation, Slowness } from './stand-in.js';
+import type { Observation, Sampler, Slowness } from './stand-in.js';
 import { computeOfferedRate, type TrialPlan } from './trials.js';
 
 export interface EstimatedTimes {
@@ -120,9 +120,6 @@ function timesAt({ low, value, high }: EstimatedTimes, place: number): readonly 
   return value.map(({ batch, ms }, index) => ({ batch, ms: ms + share * ((end[index]?.ms ?? ms) - ms) }));
 }
 
-/** A stand-in slows down by this much more or less than its model, in 95 % of cases (docs/load.md). */
-export const STAND_IN_ERROR = 0.08;
-
 /** The times with an interval that has a further error, independent of the estimate's, in quadrature. */
 export function addError({ low, value, high }: EstimatedTimes, share: number): EstimatedTimes {
   const widened = (ends: readonly BatchTime[], sign: -1 | 1): readonly BatchTime[] =>
@@ -135,25 +132,29 @@ export function addError({ low, value, high }: EstimatedTimes, share: number): E
 
 /** Times of one server's runs, with the pauses between them. */
 class Server implements ServiceTimes {
-  readonly handoverMs: number;
   readonly returnMs: number;
   readonly betweenMs: number;
-  readonly #slowdown: (startMs: number, pauseMs: number) => number;
+  readonly #drawn: Sampler;
   readonly #estimate: (samples: number) => number;
   #finishedMs = 0;
   estimatedMs = 0;
   ranMs = 0;
 
   constructor(times: readonly BatchTime[], { costs, slowness, runTimes = [1] }: Predicting, seed: number) {
-    ({ handoverMs: this.handoverMs, returnMs: this.returnMs, betweenMs: this.betweenMs } = costs);
+    ({ returnMs: this.returnMs, betweenMs: this.betweenMs } = costs);
     const next = xoshiro128pp(seed);
-    this.#slowdown = slowness?.sampler(seed) ?? (() => runTimes[next() % runTimes.length] ?? 1);
+    this.#drawn = slowness?.sampler(seed) ?? {
+      slowdown: () => runTimes[next() % runTimes.length] ?? 1,
+      handoverMs: () => costs.handoverMs,
+    };
     this.#estimate = interpolated(times);
   }
 
+  readonly handoverMs = (sentMs: number): number => this.#drawn.handoverMs(sentMs, sentMs - this.#finishedMs);
+
   readonly runMs = (samples: number, startMs: number): number => {
     const ms = this.#estimate(samples);
-    const ran = ms * this.#slowdown(startMs, startMs - this.#finishedMs);
+    const ran = ms * this.#drawn.slowdown(startMs, startMs - this.#finishedMs);
     this.#finishedMs = startMs + ran;
     this.estimatedMs += ms;
     this.ranMs += ran;

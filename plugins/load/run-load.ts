@@ -37,9 +37,9 @@ import {
 } from './measure-trials.js';
 import { ModelPredictor, predictorOf } from './model-predictor.js';
 import { modelsBySize, type Place, whileServing } from './serve.js';
-import { type Likeness, observe, Slowness, standInFor } from './stand-in.js';
-import { checkSettings, limitOf, runSizes, samplesAsked } from './settings.js';
-import { serverTrial, type TrialPlan, planTrials } from './trials.js';
+import { type Likeness, observe, oneLayerLike, Slowness } from './stand-in.js';
+import { checkSettings, isSearch, leastTrialMs, limitOf, runSizes, samplesAsked } from './settings.js';
+import { scheduledMs, serverTrial, type TrialPlan, planTrials } from './trials.js';
 
 /** A model that fails is a result; an interruption keeps the finished trials. @throws PlatformError */
 export async function runLoad(
@@ -84,7 +84,7 @@ export async function runLoad(
   }
   const generations: GenerationRow[] = [];
   if (load.generations?.length) {
-    const seen = await observe(await standInFor(TEXTS, place), place);
+    const seen = await observe(await oneLayerLike(TEXTS, place), place);
     const slowness = seen && new Slowness([seen]);
     for (const one of load.generations) {
       generations.push(...(await predictGeneration(one, { settings, bound, costs: seen ?? NO_COSTS, slowness })));
@@ -104,7 +104,7 @@ export async function runLoad(
       bound: settings.bound ?? null,
       think_ms: settings.think_ms,
       max_wait_ms: settings.max_wait_ms,
-      least_ms: settings.least_ms,
+      least_ms: leastTrialMs(settings, 0),
       dispatch: settings.dispatch,
       seed: settings.seed,
       deployment: deployment?.url ?? null,
@@ -158,8 +158,7 @@ async function putUnderLoad(loaded: LoadedModel, run: Run): Promise<ModelLoad> {
   const sizes = isBatch ? samples : runSizes(samples, limitOf(settings, samples));
   const source = await predictorOf(loaded, sizes, run);
   const predictor = source instanceof ModelPredictor ? source : undefined;
-  const isSearch = settings.scenario === 'server' && settings.rates === undefined;
-  if (isSearch && bound !== undefined) return searchRates(loaded, bound, run, source);
+  if (isSearch(settings) && bound !== undefined) return searchRates(loaded, bound, run, source);
   const plans = planTrials(settings, bound);
   const rows: LoadRow[] = [];
   if (!settings.measure) {
@@ -172,9 +171,8 @@ async function putUnderLoad(loaded: LoadedModel, run: Run): Promise<ModelLoad> {
   const turns = !settings.measure ? [] : predictor === undefined ? [plans] : plans.map((plan) => [plan]);
   for (const some of turns) {
     if (run.place.signal.aborted || rows.at(-1)?.measured?.ended === 'failed') break;
-    const [tried, predicting] = await byTurns(predictor, () => {
-      return measureAll(loaded, some, run, { done: rows.length, total: plans.length });
-    });
+    const measuring = () => measureAll(loaded, some, run, { done: rows.length, total: plans.length });
+    const [tried, predicting] = await byTurns(predictor, measuring, Math.max(...some.map(scheduledMs)));
     rows.push(...tried.map(({ plan, row }) => ({ ...row, predicted: predictedOf(plan, source, predicting) })));
   }
   const overhead = predictor?.overhead();
@@ -199,8 +197,9 @@ function predictedOf(plan: TrialPlan, source: Source, predicting: Predicting | u
 async function byTurns<T>(
   predictor: ModelPredictor | undefined,
   measure: () => Promise<T>,
+  durationMs = 0,
 ): Promise<readonly [T, Predicting | undefined]> {
-  return predictor === undefined ? [await measure(), undefined] : predictor.around(measure);
+  return predictor === undefined ? [await measure(), undefined] : predictor.around(measure, durationMs);
 }
 
 async function searchRates(loaded: LoadedModel, bound: Bound, run: Run, source: Source): Promise<ModelLoad> {

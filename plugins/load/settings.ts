@@ -50,7 +50,14 @@ export const settingsSchema = z.strictObject({
     .describe('Times in ms since the start, or pairs of a time and samples (replay)'),
   scale: fields.scale.default(1).describe('Factor of the times (replay)'),
   queries: fields.queries.optional().describe('Least number of queries of a trial'),
-  least_ms: z.number().min(0).max(86_400_000).default(0).describe('Least length of a trial'),
+  least_ms: z
+    .number()
+    .min(0)
+    .max(86_400_000)
+    .optional()
+    .describe(
+      'Least length of a trial; by default 10 s (or 10,000 queries) where the largest rate is searched, else 0',
+    ),
   seed: fields.seed.default(1),
   searches: fields.searches.default(1).describe('How often the largest rate is searched'),
   dispatch: z.enum(DISPATCHES).default('turns').describe('How several agents share the queries'),
@@ -60,6 +67,19 @@ export const settingsSchema = z.strictObject({
 
 export type LoadSettings = z.infer<typeof settingsSchema>;
 
+/** Machines are slow for seconds at a time, which would decide a shorter trial of a search. */
+const SEARCH_MS = 10_000;
+const SEARCH_QUERIES = 10_000;
+
+export function isSearch({ scenario, rates }: Pick<LoadSettings, 'scenario' | 'rates'>): boolean {
+  return scenario === 'server' && rates === undefined;
+}
+
+export function leastTrialMs(settings: LoadSettings, perSecond: number): number {
+  const ofSearch = Math.min(SEARCH_MS, (1000 * SEARCH_QUERIES) / perSecond);
+  return settings.least_ms ?? (isSearch(settings) ? ofSearch : 0);
+}
+
 export function checkSettings(settings: LoadSettings): void {
   const problem = problemWith(settings);
   if (problem !== undefined) throw new PlatformError('usage', problem);
@@ -67,12 +87,12 @@ export function checkSettings(settings: LoadSettings): void {
 
 function problemWith(settings: LoadSettings): string | undefined {
   const { scenario, rates, bound, arrivals, batches, batch_limit: limit } = settings;
-  if (scenario === 'server' && rates === undefined && bound === undefined) {
+  if (isSearch(settings) && bound === undefined) {
     return 'the scenario server needs rates (--rate 50,100), or a bound to search the largest rate for (--bound 20ms@p99)';
   }
   const asked = bound === undefined ? undefined : boundOf(bound);
   const least = asked === undefined ? 0 : leastQueries(asked.share, 0);
-  if (scenario === 'server' && rates === undefined && (settings.queries ?? least) < least) {
+  if (isSearch(settings) && (settings.queries ?? least) < least) {
     return `a trial of a search needs at least ${least} queries to show ${bound}; choose more (--queries)`;
   }
   if (rates !== undefined && scenario !== 'server') return 'rates (--rate) are for --scenario server';

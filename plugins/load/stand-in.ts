@@ -1,24 +1,37 @@
 import {
   type Benchmark,
+  buildComposite,
   groupedBy,
+  inputBytes,
+  type LoadedModel,
   type LoadGenerator,
   nearestRank,
   type QueryRecord,
   type RanTrial,
+  type RunOptions,
   standInModel,
   sumOf,
   xoshiro128pp,
 } from '../../src/plugin-api.js';
+import { prepareModel } from '../dlbricks/bricks/prepare-model.js';
 import { type Place, reachesOf, whileServing } from './serve.js';
 
-/** The model that a stand-in is like. */
+/** A model that runs instead of another one. */
+export interface StandIn {
+  readonly benchmark: Benchmark;
+  readonly runOptions: RunOptions;
+  /** It slows down by this much more or less than its model, in 95 % of cases (docs/load.md). */
+  readonly error: number;
+}
+
+/** The model that a stand-in of one layer is like. */
 export interface Likeness {
   readonly weightBytes: number;
   readonly runMs: number;
 }
 
 export interface ObservedRun {
-  /** From the end of the run before it. */
+  /** From the end of the run before. */
   readonly pauseMs: number;
   readonly ms: number;
 }
@@ -26,6 +39,8 @@ export interface ObservedRun {
 /** Runs of a few hundred milliseconds, with all pauses. */
 export interface Block {
   readonly paused: readonly ObservedRun[];
+  /** Times from scheduling a query until its run, after these pauses. */
+  readonly handovers: readonly ObservedRun[];
   /** Of queries that waited already. */
   readonly dense: readonly ObservedRun[];
 }
@@ -39,10 +54,14 @@ export interface Observation {
   readonly betweenMs: number;
 }
 
-/** Larger weights are in no cache anyway, and longer runs show no more. */
-const MAX_WEIGHT_BYTES = 64 * 2 ** 20;
-const MIN_WEIGHT_BYTES = 2 ** 16;
-const MAX_RUN_MS = 100;
+/** Longer runs show no more, and larger weights are in no cache anyway. */
+export const MAX_RUN_MS = 100;
+const MAX_WEIGHT_BYTES = 2 ** 28;
+
+const ERROR_OF_BRICKS = 0.05;
+const ERROR_OF_LAYER = 0.08;
+
+const LAYER_BYTES = { min: 2 ** 16, max: 2 ** 26 } as const;
 
 const FIRST_ROWS = 64;
 const MAX_ROWS = 2 ** 15;
@@ -52,6 +71,7 @@ const SIZING_QUERIES = 20;
 const PAUSES = [0, 1, 2, 4, 8, 16, 32, 64];
 const DENSE_QUERIES = 9;
 const LEAST_MS = 6000;
+const MOST_MS = 30_000;
 const LEAST_BLOCKS = 8;
 
 const ONE = { samples: [1], limit: 1, waitMs: 0 };
@@ -62,26 +82,58 @@ export function medianOf(values: readonly number[]): number {
   return nearestRank(Float64Array.from(values).sort(), 0.5);
 }
 
-function serving<T>(benchmark: Benchmark, place: Place, use: (generator: LoadGenerator) => Promise<T>) {
-  return whileServing('stand-in', new Map([[1, benchmark]]), ONE, place, use);
+function serving<T>({ benchmark, runOptions }: StandIn, place: Place, use: (generator: LoadGenerator) => Promise<T>) {
+  return whileServing('stand-in', new Map([[1, benchmark]]), ONE, { ...place, runOptions }, use);
 }
 
 /** A model of one layer that takes about as long as a model, with as many bytes of weights. */
-export async function standInFor({ weightBytes, runMs }: Likeness, place: Place): Promise<Benchmark> {
-  const bytes = Math.min(MAX_WEIGHT_BYTES, Math.max(MIN_WEIGHT_BYTES, weightBytes));
+export async function oneLayerLike({ weightBytes, runMs }: Likeness, place: Place): Promise<StandIn> {
+  const bytes = Math.min(LAYER_BYTES.max, Math.max(LAYER_BYTES.min, weightBytes));
+  const { runOptions } = place;
   const plan = { ...CLOSED, clients: 1, thinkMs: [0], queries: SIZING_QUERIES };
-  const { result } = await serving(standInModel(bytes, FIRST_ROWS), place, (generator) => {
-    return generator.trial({ ...TRIAL, plan });
-  });
+  const common = { runOptions, error: ERROR_OF_LAYER };
+  const first = { ...common, benchmark: standInModel(bytes, FIRST_ROWS) };
+  const { result } = await serving(first, place, (generator) => generator.trial({ ...TRIAL, plan }));
   const firstMs = medianOf(runsIn(result).map(({ ms }) => ms));
   const rows = Math.round((FIRST_ROWS * Math.min(MAX_RUN_MS, runMs)) / firstMs);
-  return standInModel(bytes, Math.min(MAX_ROWS, Math.max(1, rows || FIRST_ROWS)));
+  return { ...common, benchmark: standInModel(bytes, Math.min(MAX_ROWS, Math.max(1, rows || FIRST_ROWS))) };
+}
+
+/**
+ * The bricks of a model in their order, each with inputs of its own; the first ones of a long or large model.
+ *
+ * @param share of the model's time that its bricks may take: 1 where that is {@link MAX_RUN_MS} at most
+ */
+export async function bricksOf(loaded: LoadedModel, share: number, place: Place): Promise<StandIn> {
+  const { agent, signal, runOptions } = place;
+  const withoutValues = { ...loaded, weights: undefined };
+  const { bricks, roughMs, recipe } = await prepareModel(withoutValues, { cut: 'kernel', runOptions }, agent, signal);
+  const mostMs = share * sumOf(recipe.sequences.map((brick) => roughMs[brick] ?? 0));
+  const chosen: Benchmark[] = [];
+  let [ms, bytes] = [0, 0];
+  for (const index of recipe.sequences) {
+    const brick = bricks[index];
+    if (brick === undefined) continue;
+    ms += roughMs[index] ?? 0;
+    bytes += inputBytes(brick.inputs, 'weight');
+    if (chosen.length > 0 && (ms > mostMs || bytes > MAX_WEIGHT_BYTES)) break;
+    chosen.push(brick);
+  }
+  // Bricks are optimized already, and the optimizer would compute those that have only weights.
+  const asItIs: RunOptions = { ...runOptions, optimizationLevel: 'disabled' };
+  return { benchmark: buildComposite(chosen, 0).benchmark, runOptions: asItIs, error: ERROR_OF_BRICKS };
 }
 
 /** Every run but the first of each server, whose pause is not known. */
 function runsIn({ records }: RanTrial): readonly ObservedRun[] {
   return pairsOf(records).flatMap(([before, { startedMs, finishedMs }]) => {
     return startedMs === null ? [] : [{ pauseMs: startedMs - before.finishedMs, ms: finishedMs - startedMs }];
+  });
+}
+
+function handoversIn({ records }: RanTrial): readonly ObservedRun[] {
+  return pairsOf(records).flatMap(([before, { scheduledMs, startedMs }]) => {
+    return startedMs === null ? [] : [{ pauseMs: scheduledMs - before.finishedMs, ms: startedMs - scheduledMs }];
   });
 }
 
@@ -104,34 +156,33 @@ function shuffled(values: readonly number[], next: () => number): readonly numbe
 /**
  * Runs of a stand-in after pauses of many lengths and without pauses, by turns, so that both see the same minutes.
  *
+ * @param durationMs 6 to 30 s
  * @returns undefined after an interruption
  */
-export async function observe(standIn: Benchmark, place: Place): Promise<Observation | undefined> {
+export async function observe(standIn: StandIn, place: Place, durationMs = LEAST_MS): Promise<Observation | undefined> {
+  const leastMs = Math.min(MOST_MS, Math.max(LEAST_MS, durationMs));
   const next = xoshiro128pp(1);
-  const handovers: number[] = [];
   const returns: number[] = [];
   const { result } = await serving(standIn, place, async (generator) => {
     const blocks: Block[] = [];
     const startMs = performance.now();
-    while ((blocks.length < LEAST_BLOCKS || performance.now() - startMs < LEAST_MS) && !place.signal.aborted) {
+    while ((blocks.length < LEAST_BLOCKS || performance.now() - startMs < leastMs) && !place.signal.aborted) {
       const thinkMs = shuffled(PAUSES, next);
       const clients = reachesOf(place).length;
       const plan = { ...CLOSED, clients: 1, thinkMs, queries: PAUSES.length * clients + 1 };
       const apart = await generator.trial({ ...TRIAL, plan });
       const busy = { ...CLOSED, clients: 2 * clients, thinkMs: [0], queries: DENSE_QUERIES * clients };
       const dense = await generator.trial({ ...TRIAL, plan: busy });
-      for (const { startedMs, scheduledMs } of apart.records) {
-        if (startedMs !== null) handovers.push(startedMs - scheduledMs);
-      }
       for (const [index, { scheduledMs }] of apart.records.entries()) {
         const before = apart.records[index - 1];
         const think = thinkMs[(index - 1) % thinkMs.length] ?? 0;
         if (before !== undefined) returns.push(scheduledMs - before.finishedMs - think);
       }
-      blocks.push({ paused: runsIn(apart), dense: runsIn(dense) });
+      blocks.push({ paused: runsIn(apart), handovers: handoversIn(apart), dense: runsIn(dense) });
     }
     return { blocks, blockMs: (performance.now() - startMs) / blocks.length };
   });
+  const handovers = result.blocks.flatMap((block) => block.handovers.map(({ ms }) => ms));
   if (handovers.length === 0) return undefined;
   return {
     ...result,
@@ -139,6 +190,14 @@ export async function observe(standIn: Benchmark, place: Place): Promise<Observa
     returnMs: medianOf(returns),
     betweenMs: medianOf(result.blocks.flatMap(({ dense }) => dense.map(({ pauseMs }) => pauseMs))),
   };
+}
+
+/** Draws what a query on a machine sees. Times are of the simulation's clock. */
+export interface Sampler {
+  /** Of a run, over its time on an undisturbed machine. @param pauseMs since the run before */
+  readonly slowdown: (startMs: number, pauseMs: number) => number;
+  /** Until a query reaches the model. @param pauseMs since the run before; below 0 during a run */
+  readonly handoverMs: (sentMs: number, pauseMs: number) => number;
 }
 
 /** What is known of a machine's runs from one or more observations of the same stand-in. */
@@ -154,7 +213,9 @@ export class Slowness {
     this.undisturbedMs = undisturbed;
     const relative = (runs: readonly ObservedRun[]) => runs.map((run) => ({ ...run, ms: run.ms / undisturbed }));
     this.#blocks = observations.flatMap(({ blocks }) => {
-      return blocks.map(({ paused, dense }) => ({ paused: relative(paused), dense: relative(dense) }));
+      return blocks.map(({ paused, handovers, dense }) => {
+        return { paused: relative(paused), handovers, dense: relative(dense) };
+      });
     });
     this.#blockMs = sumOf(observations.map(({ blockMs }) => blockMs)) / observations.length;
   }
@@ -168,24 +229,30 @@ export class Slowness {
 
   /** Slowdowns of all runs after pauses about as long. */
   after(pauseMs: number): readonly number[] {
-    return this.#blocks.flatMap((block) => runsNear(block, pauseMs).map(({ ms }) => ms));
+    return this.#blocks.flatMap(({ paused, dense }) => runsNear([...paused, ...dense], pauseMs).map(({ ms }) => ms));
   }
 
-  /**
-   * Draws the slowdown of a run. Runs of one second come from one place of the observation, because a machine is slow
-   * for some time and not run by run.
-   */
-  sampler(seed: number): (startMs: number, pauseMs: number) => number {
+  /** Draws of one second come from one place of the observation, because a machine is slow for some time. */
+  sampler(seed: number): Sampler {
     const next = xoshiro128pp(seed);
     const places = new Map<number, number>();
-    return (startMs, pauseMs) => {
-      const segment = Math.floor(startMs / SEGMENT_MS);
+    const blockAt = (ms: number): Block | undefined => {
+      const segment = Math.floor(ms / SEGMENT_MS);
       const place = places.get(segment) ?? next();
       places.set(segment, place);
-      const later = Math.floor((startMs % SEGMENT_MS) / this.#blockMs);
-      const block = this.#blocks[(place + later) % this.#blocks.length];
-      const near = block === undefined ? [] : runsNear(block, pauseMs);
-      return near[next() % near.length]?.ms ?? 1;
+      const later = Math.floor((ms % SEGMENT_MS) / this.#blockMs);
+      return this.#blocks[(place + later) % this.#blocks.length];
+    };
+    const drawn = (runs: readonly ObservedRun[], pauseMs: number): number | undefined => {
+      const near = runsNear(runs, pauseMs);
+      return near[next() % near.length]?.ms;
+    };
+    return {
+      slowdown: (startMs, pauseMs) => {
+        const { paused = [], dense = [] } = blockAt(startMs) ?? {};
+        return drawn([...paused, ...dense], pauseMs) ?? 1;
+      },
+      handoverMs: (sentMs, pauseMs) => drawn(blockAt(sentMs)?.handovers ?? [], pauseMs) ?? 0,
     };
   }
 }
@@ -199,13 +266,12 @@ const SEGMENT_MS = 1000;
 const SHORT_PAUSE_MS = 0.5;
 
 /** The runs whose pause differs by less than a factor of 2, or else by least. */
-function runsNear({ paused, dense }: Block, pauseMs: number): readonly ObservedRun[] {
+function runsNear(runs: readonly ObservedRun[], pauseMs: number): readonly ObservedRun[] {
   const distance = (run: ObservedRun): number => {
     return Math.abs(Math.log2(Math.max(SHORT_PAUSE_MS, run.pauseMs) / Math.max(SHORT_PAUSE_MS, pauseMs)));
   };
-  const all = [...paused, ...dense];
-  const near = all.filter((run) => distance(run) < 1);
+  const near = runs.filter((run) => distance(run) < 1);
   if (near.length > 0) return near;
-  const least = Math.min(...all.map(distance));
-  return all.filter((run) => distance(run) === least);
+  const least = Math.min(...runs.map(distance));
+  return runs.filter((run) => distance(run) === least);
 }

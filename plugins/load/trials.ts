@@ -6,7 +6,7 @@ import {
   poissonArrivals,
   type TrialOptions,
 } from '../../src/plugin-api.js';
-import { limitOf, type LoadSettings, replayedArrivals } from './settings.js';
+import { leastTrialMs, limitOf, type LoadSettings, replayedArrivals } from './settings.js';
 
 export interface TrialPlan {
   readonly samples: readonly number[];
@@ -34,6 +34,11 @@ const OVER = 10;
 /** The share that a trial without a bound has to show. */
 const USUAL_SHARE = 0.99;
 
+/** From the first to the last query; 0 for closed loops, and for queries of one moment. */
+export function scheduledMs({ options: { plan } }: TrialPlan): number {
+  return plan.kind === 'open' ? (plan.arrivals.at(-1)?.atMs ?? 0) : 0;
+}
+
 export function serverQueries({ queries }: LoadSettings, bound: Bound | undefined): number {
   return queries ?? leastQueries(bound?.share ?? USUAL_SHARE, OVER);
 }
@@ -44,9 +49,10 @@ export function serverTrial(
   seed: number,
   bound: Bound | undefined,
 ): TrialPlan {
-  const { batches, least_ms: leastMs, dispatch } = settings;
+  const { batches, dispatch } = settings;
   const [samples = 1] = batches;
   const limit = limitOf(settings, [samples]);
+  const leastMs = leastTrialMs(settings, perSecond);
   const arrivals = poissonArrivals({ perSecond, queries: serverQueries(settings, bound), leastMs, samples, seed });
   return planned({ kind: 'open', arrivals }, [samples], limit, seed, { bound, dispatch });
 }
@@ -63,7 +69,7 @@ function planned(
 }
 
 export function planTrials(settings: LoadSettings, bound: Bound | undefined): readonly TrialPlan[] {
-  const { scenario, rates = [], batches, seed, dispatch, think_ms: thinkMs, least_ms: leastMs } = settings;
+  const { scenario, rates = [], batches, seed, dispatch, think_ms: thinkMs, least_ms: leastMs = 0 } = settings;
   const usual = { bound, dispatch };
   switch (scenario) {
     case 'server':

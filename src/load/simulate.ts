@@ -5,8 +5,8 @@ import { type Answer, type QueryRecord, type Target, Trial, type TrialOptions, t
 export interface ServiceTimes {
   /** Of one run. @param startMs by the simulation's clock */
   readonly runMs: (samples: number, startMs: number) => number;
-  /** From sending a query until the server has it. */
-  readonly handoverMs?: number;
+  /** From sending a query until the server has it. @param sentMs by the simulation's clock */
+  readonly handoverMs?: (sentMs: number) => number;
   /** From the end of a run until its client knows. */
   readonly returnMs?: number;
   /** From the end of a run until the next one can start. */
@@ -15,7 +15,7 @@ export interface ServiceTimes {
 
 /** A server that only lets the time of the clock pass. */
 export function simulatedTarget(clock: LoadClock, batching: Batching, times: ServiceTimes): Target {
-  const { runMs, handoverMs = 0, returnMs = 0, betweenMs = 0 } = times;
+  const { runMs, handoverMs = () => 0, returnMs = 0, betweenMs = 0 } = times;
   const batcher = new Batcher<(answer: Answer) => void>(batching, clock, (items, batch, done) => {
     const startedMs = clock.now();
     const finishedMs = startedMs + runMs(batch, startedMs);
@@ -26,8 +26,10 @@ export function simulatedTarget(clock: LoadClock, batching: Batching, times: Ser
   });
   return {
     send(samples, answered) {
-      if (handoverMs === 0) batcher.add(answered, samples);
-      else clock.at(clock.now() + handoverMs, () => batcher.add(answered, samples));
+      const sentMs = clock.now();
+      const handedMs = sentMs + handoverMs(sentMs);
+      if (handedMs === sentMs) batcher.add(answered, samples);
+      else clock.at(handedMs, () => batcher.add(answered, samples));
     },
   };
 }

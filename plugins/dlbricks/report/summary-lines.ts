@@ -32,8 +32,12 @@ function halfWidth({ estimate_ms: ms, estimate_high_ms: high, coverage }: ModelR
   return Number.isFinite(share) ? share : 0;
 }
 
+export function isWide(model: ModelReport): boolean {
+  return halfWidth(model) > WIDE_INTERVAL;
+}
+
 function wideIntervalLines({ models }: Report): string[] {
-  const wide = models.filter((model) => halfWidth(model) > WIDE_INTERVAL);
+  const wide = models.filter(isWide);
   if (wide.length === 0) return [];
   const named = wide.map((model) => `${model.name} (± ${relative(halfWidth(model), 1)})`).join(', ');
   return [
@@ -104,7 +108,7 @@ const LEADING: ReadonlySet<string> = new Set(['values', 'loops', 'short_kernels'
 function warningLines(report: Report): string[] {
   // Too many threads are warned of before anything is measured.
   const ofMeasuring = report.warnings.filter(({ cause }) => cause !== 'threads' && !LEADING.has(cause));
-  return [...wideIntervalLines(report), ...ofMeasuring.map(({ message }) => `warning: ${message}`)];
+  return ofMeasuring.map(({ message }) => `warning: ${message}`);
 }
 
 function inSeconds(value: number): string {
@@ -237,6 +241,10 @@ function linesOfOne(report: Report, options: { readonly wide: boolean }): readon
   ];
 }
 
+function nameConfiguration(line: string, report: Report, among: readonly Report[]): string {
+  return among.length === 1 ? line : line.replace('warning:', `warning: ${describeConfiguration(report, among)}:`);
+}
+
 function linesOfSeveral(reports: readonly Report[], options: { readonly wide: boolean }): readonly string[] {
   const [first] = reports;
   if (first === undefined) return [];
@@ -249,15 +257,19 @@ function linesOfSeveral(reports: readonly Report[], options: { readonly wide: bo
       const lines = [...accuracyLines(report, options), ...(options.wide ? limitLines(report) : [])];
       return [
         `${configuration}: ${[describeBricks(report), ...lines].join('; ')}`,
-        ...warningLines(report).map((line) => line.replace('warning:', `warning: ${configuration}:`)),
+        ...warningLines(report).map((line) => nameConfiguration(line, report, reports)),
       ];
     }),
   ];
 }
 
+/** Warnings that are said above the table. */
 export function leadingLines(reports: readonly Report[]): readonly string[] {
   const warnings = reports.flatMap((report) => report.warnings.filter(({ cause }) => LEADING.has(cause)));
-  return [...new Set(warnings.map(({ message }) => oneLine(`warning: ${message}`)))];
+  const wide = reports.flatMap((report) => {
+    return wideIntervalLines(report).map((line) => nameConfiguration(line, report, reports));
+  });
+  return [...new Set([...warnings.map(({ message }) => `warning: ${message}`), ...wide])].map(oneLine);
 }
 
 export function summaryLines(

@@ -45,16 +45,35 @@ test('the cost of handing a query over is part of its latency, and the pause bet
   assert.ok(utilization !== null && Math.abs(utilization - 0.02) < 0.0005, `${utilization}`);
 });
 
-/** Runs of a stand-in that take 8 ms, 10 ms after pauses of 4 ms or more, and twice as long in some blocks. */
+/** Runs of a stand-in of 8 ms, 10 ms after pauses of 4 ms or more, twice as long in some blocks; handed over in 1 or 3 ms. */
 function observed(slowBlocks: number) {
   const blocks = Array.from({ length: 20 }, (_, index) => {
     const factor = index < slowBlocks ? 2 : 1;
     const dense = Array.from({ length: 8 }, () => ({ pauseMs: 0.1, ms: 8 * factor }));
     const paused = [1, 2, 4, 8, 16, 32].map((pauseMs) => ({ pauseMs, ms: (pauseMs < 4 ? 8 : 10) * factor }));
-    return { dense, paused };
+    const handovers = paused.map(({ pauseMs }) => ({ pauseMs, ms: pauseMs < 4 ? 1 : 3 }));
+    return { dense, paused, handovers };
   });
   return new Slowness([{ blocks, blockMs: 250, ...NO_COSTS }]);
 }
+
+test('a query after a pause waits for its run as long as the queries of a stand-in do', () => {
+  const p50At = (pauseMs: number): number => {
+    const arrivals = Array.from({ length: 500 }, (_, index) => ({ atMs: index * (20 + pauseMs), samples: 1 }));
+    const options = {
+      plan: { kind: 'open', arrivals },
+      bound: undefined,
+      dispatch: 'turns',
+      seed: 1,
+      limit: 1,
+    } as const;
+    const plan = { samples: [1], limit: 1, clients: null, seed: 1, options };
+    const { value } = predictTrial(plan, { ...predicting(times(10, 10, 10)), slowness: observed(0) });
+    return value?.p50_ms ?? NaN;
+  };
+  // Runs of 10 ms, 12.5 ms after a pause.
+  near(p50At(20), 15.5);
+});
 
 test('runs after a pause take longer, as those of a stand-in do', () => {
   const serviceAt = (rate: number) => {
@@ -88,7 +107,11 @@ test('times at which the machine is slow widen the interval, and raise the tail'
 
 test('two observations count together, and an undisturbed quarter of them is what estimates are of', () => {
   const run = (ms: number) => ({ pauseMs: 0.1, ms });
-  const of = (ms: number) => ({ blocks: [{ paused: [], dense: [run(ms), run(ms)] }], blockMs: 100, ...NO_COSTS });
+  const of = (ms: number) => ({
+    blocks: [{ paused: [], handovers: [], dense: [run(ms), run(ms)] }],
+    blockMs: 100,
+    ...NO_COSTS,
+  });
   const slowness = new Slowness([of(10), of(15)]);
   assert.equal(slowness.undisturbedMs, 10);
   assert.deepEqual(slowness.denseMeans(), [1, 1.5]);

@@ -151,10 +151,10 @@ describe('the text about precision', () => {
     assert.doesNotMatch(text, /66\.7|2 of 3/);
   });
 
-  test('has a warning of every wide interval, and of no other', () => {
+  test('has a warning of every wide interval above the table, and of no other', () => {
     const estimate = estimateOf('vague', 10, { sequential: { ms: 10, lowMs: 2, highMs: 18 } });
     const text = linesOf(reportWith([hit, { ...hit, estimate }]));
-    assert.match(text, /^warning: wide intervals: vague \(± 80\.0 %\); .* --remeasure all on a quieter machine$/m);
+    assert.match(text, /^warning: wide intervals: vague \(± 80\.0 %\); .* --remeasure all on a quieter machine\n┌/);
     assert.doesNotMatch(linesOf(reportWith([hit])), /wide intervals/);
   });
 
