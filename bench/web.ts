@@ -24,7 +24,10 @@ import { launch } from '../test/web/support/chromium.js';
 /** The store stays in its folder, and is filled up to so many. */
 const [STORE = 'out/bench-web', MEASUREMENTS = '1000000', QUICK_START = 'out/screenshots/quickstart.html'] =
   process.argv.slice(2);
-const [MODELS, SYSTEMS, FOLLOWERS, BRICKS] = [100, 20, 100, 100];
+const MODELS = 100;
+const SYSTEMS = 20;
+const FOLLOWERS = 100;
+const BRICKS = 100;
 const FILLING = 5000;
 const TIMES = 5;
 

@@ -4,7 +4,7 @@ import type { ComparisonDocument } from '../../plugins/dlbricks/compare/comparis
 import { formatMs } from '../../plugins/dlbricks/report/words.js';
 
 /** Kinds of kernels of one comparison in the document. */
-const MOST_KINDS = 12;
+const MAX_KINDS = 12;
 
 interface Change {
   readonly ratio: number | null;
@@ -41,7 +41,7 @@ function comparisonLines(document: ComparisonDocument): readonly string[] {
   const kinds = [...groupedBy(changed, kindOf)]
     .map(([kind, of]) => ({ kind, of, differenceMs: sumOf(of.map((brick) => brick.difference_ms)) }))
     .sort((a, b) => Math.abs(b.differenceMs) - Math.abs(a.differenceMs));
-  const kernels = kinds.slice(0, MOST_KINDS).map(({ kind, of, differenceMs }) => {
+  const kernels = kinds.slice(0, MAX_KINDS).map(({ kind, of, differenceMs }) => {
     const ratios = of.flatMap(({ ratio }) => ratio ?? []);
     const [least, most] = [Math.min(...ratios), Math.max(...ratios)].map(signed);
     const models = of.flatMap((brick) => brick.models);

@@ -21,7 +21,8 @@ export async function readArrivals(path: string): Promise<NonNullable<LoadSettin
     if (ms === undefined) {
       throw new PlatformError('usage', `${path}, line ${index + 1}: expected ms or ms,batch, as in 12.5 or 12.5,4`);
     }
-    const [before, atMs] = [arrivals.at(-1) ?? 0, Number(ms)];
+    const before = arrivals.at(-1) ?? 0;
+    const atMs = Number(ms);
     if (atMs < (typeof before === 'number' ? before : before[0])) {
       throw new PlatformError('usage', `${path}, line ${index + 1}: ${ms} ms is before the line above; sort the times`);
     }

@@ -77,7 +77,8 @@ export function computeCurve(times: readonly BatchTime[], ends: Ends = {}): Load
     const end = of?.find(({ batch }) => batch === curve.largest);
     return end === undefined ? null : (end.batch * 1000) / end.ms;
   };
-  const [a, b] = [lineInterval(({ aMs }) => aMs, curve.line, ends), lineInterval(({ bMs }) => bMs, curve.line, ends)];
+  const a = lineInterval(({ aMs }) => aMs, curve.line, ends);
+  const b = lineInterval(({ bMs }) => bMs, curve.line, ends);
   return {
     best_batch: curve.best,
     largest_batch: curve.largest,

@@ -134,14 +134,17 @@ export async function predictGeneration(one: Generation, generating: Generating)
       const reason = `texts may take longer than they come (utilization ${worst.toPrecision(3)}); rates below ${perSecondText(perSecond / worst)} are safe`;
       return { ...row, offered_per_second: perSecond, first_token_p50_ms: none, first_token_p99_ms: none, reason };
     }
-    const [atLow, atValue, atHigh] = [at(low, 'low'), at(value, 'value'), at(high, 'high')];
+    const atLow = at(low, 'low');
+    const atValue = at(value, 'value');
+    const atHigh = at(high, 'high');
     const figure = (index: number) => ({
       low: atLow?.summary.percentilesMs[index] ?? null,
       value: atValue?.summary.percentilesMs[index] ?? null,
       high: atHigh?.summary.percentilesMs[index] ?? null,
     });
     const offered = atValue?.offered ?? perSecond;
-    const [first, last] = [figure(0), figure(3)];
+    const first = figure(0);
+    const last = figure(3);
     return { ...row, offered_per_second: offered, first_token_p50_ms: first, first_token_p99_ms: last, reason: null };
   });
 }

@@ -139,7 +139,10 @@ const overheadSchema = z.strictObject({
   weight_bytes: z.number().describe('Of the model'),
   run_ms: z.number().describe('Of an undisturbed run of the stand-in'),
   handover_ms: z.number().describe('From the scheduled time until a run begins that waits for no other'),
-  return_ms: z.number().describe('From the end of a run until its client can send the next query'),
+  return_ms: z
+    .number()
+    .nullable()
+    .describe('From the end of a run until its client can send the next query; null where clients do not wait'),
   between_ms: z.number().describe('From the end of a run until the next one begins'),
   pauses: z
     .array(

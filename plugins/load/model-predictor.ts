@@ -1,14 +1,34 @@
 import { identifySystem, inputBytes, type LoadedModel, PlatformError, sumOf, withBatch } from '../../src/plugin-api.js';
 import type { Overhead } from './load-result.js';
 import type { Run } from './measure-trials.js';
-import { addError, type EstimatedTimes, NO_COSTS, type Predicting, storedEstimates } from './predict.js';
+import {
+  addError,
+  computeUtilization,
+  type EstimatedTimes,
+  NO_COSTS,
+  type Predicting,
+  storedEstimates,
+} from './predict.js';
 import { buildBenchmark, type Place } from './serve.js';
-import { samplesAsked } from './settings.js';
-import { bricksOf, MAX_RUN_MS, type Observation, observe, oneLayerLike, Slowness, type StandIn } from './stand-in.js';
+import { isSearch, samplesAsked } from './settings.js';
+import {
+  bricksOf,
+  MAX_RUN_MS,
+  type Observation,
+  observe,
+  type ObservedLoad,
+  oneLayerLike,
+  Slowness,
+  type StandIn,
+} from './stand-in.js';
 import { storedRunTimes, computeVariation } from './stored-runs.js';
+import { scheduledMs, type TrialPlan } from './trials.js';
 
 /** Pauses in ms that a document shows. */
 const SHOWN_PAUSES = [0, 2, 8, 32] as const;
+
+/** Of a stand-in before a search, about as much as at the rates that are found. */
+const SEARCH_UTILIZATION = 0.6;
 
 /** Predicts trials of one model, from its estimates and from runs of a stand-in on the machine. */
 export class ModelPredictor {
@@ -23,16 +43,29 @@ export class ModelPredictor {
     private readonly run: Run,
   ) {}
 
-  /** By the newest observation, or a first one. */
-  async predicting(): Promise<Predicting> {
-    return this.#from([this.#seen.at(-1) ?? (await this.#observe())]);
+  /** @param plan undefined for a search */
+  async predicting(plan: TrialPlan | undefined): Promise<Predicting> {
+    return this.#from([await this.#before({ ...this.#loadOf(plan), durationMs: undefined })]);
   }
 
   /** Measures by turns with observations before and after, as long as it, because machines change all the time. */
-  async around<T>(measure: () => Promise<T>, durationMs: number): Promise<readonly [T, Predicting]> {
-    const before = this.#seen.at(-1) ?? (await this.#observe(durationMs / 2));
+  async around<T>(plan: TrialPlan | undefined, measure: () => Promise<T>): Promise<readonly [T, Predicting]> {
+    const load = this.#loadOf(plan);
+    const before = await this.#before(load);
     const measured = await measure();
-    return [measured, this.#from([before, await this.#observe(durationMs / 2)])];
+    return [measured, this.#from([before, await this.#observe(load)])];
+  }
+
+  #loadOf(plan: TrialPlan | undefined): ObservedLoad {
+    const { settings, agents } = this.run;
+    if (plan === undefined) return { utilization: isSearch(settings) ? SEARCH_UTILIZATION : undefined };
+    const utilization = computeUtilization(plan, this.times.value, { costs: NO_COSTS, agents }) ?? undefined;
+    return { utilization, durationMs: scheduledMs(plan) / 2 };
+  }
+
+  /** Pauses of many lengths fit all loads, and need not be observed again. */
+  async #before(load: ObservedLoad): Promise<Observation | undefined> {
+    return (load.utilization === undefined ? this.#seen.at(-1) : undefined) ?? this.#observe(load);
   }
 
   overhead(): readonly Overhead[] {
@@ -49,7 +82,7 @@ export class ModelPredictor {
         weight_bytes: this.weightBytes,
         run_ms: slowness.undisturbedMs,
         handover_ms: mean(({ handoverMs }) => handoverMs),
-        return_ms: mean(({ returnMs }) => returnMs),
+        return_ms: this.#seen.some(({ returnMs }) => returnMs === undefined) ? null : mean((one) => one.returnMs ?? 0),
         between_ms: mean(({ betweenMs }) => betweenMs),
         pauses,
       },
@@ -71,14 +104,14 @@ export class ModelPredictor {
   }
 
   /** undefined where another server answers, of whose machine nothing is known, and after an interruption. */
-  async #observe(durationMs?: number): Promise<Observation | undefined> {
+  async #observe(load: ObservedLoad): Promise<Observation | undefined> {
     const { place, deployment, tell } = this.run;
     if (deployment !== undefined || place.signal.aborted) return undefined;
     tell('observing the machine', 0, 1, this.loaded.name);
     try {
       const seen = await (this.#standIn === undefined
-        ? this.#firstLook(place, durationMs)
-        : observe(this.#standIn, place, durationMs));
+        ? this.#firstLook(place, load)
+        : observe(this.#standIn, place, load));
       if (seen !== undefined) this.#seen.push(seen);
       return seen;
     } catch (error) {
@@ -88,13 +121,13 @@ export class ModelPredictor {
   }
 
   /** By the model's bricks, or by one layer where the runtime refuses them. */
-  async #firstLook(place: Place, durationMs: number | undefined): Promise<Observation | undefined> {
+  async #firstLook(place: Place, load: ObservedLoad): Promise<Observation | undefined> {
     const [samples = 1] = samplesAsked(this.run.settings);
     const { batch = 1, ms = 1 } = this.times.value.find((time) => time.batch >= samples) ?? {};
     const runMs = (ms * samples) / batch;
     const look = (standIn: StandIn): Promise<Observation | undefined> => {
       this.#standIn = standIn;
-      return observe(standIn, place, durationMs);
+      return observe(standIn, place, load);
     };
     try {
       const sized = withBatch(this.loaded, this.run.loadedBatch, samples);

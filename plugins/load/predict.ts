@@ -81,7 +81,8 @@ export async function storedEstimates(
     else found.set(batch, newest);
   }
   if (missing.length > 0) {
-    const [batches, threads] = [missing.join(','), system.runOptions.threads];
+    const batches = missing.join(',');
+    const threads = system.runOptions.threads;
     const command = `dlbricks run ${loaded.name} --batch ${batches} --threads ${threads}`;
     const of = missing.length === 1 ? `a batch of ${batches}` : `batches of ${batches}`;
     return { reason: `the store has no complete estimate for ${of} on this system; '${command}' makes it` };
@@ -103,7 +104,7 @@ export async function storedEstimates(
 /** One way how a trial may go. */
 interface Drawn {
   /** Place in the estimate's interval: 0 is its lower end, 1/2 the estimate, 1 its upper end. */
-  readonly place: number;
+  readonly position: number;
   readonly seed: number;
 }
 
@@ -114,9 +115,9 @@ interface Simulated {
   readonly variation: number | null;
 }
 
-function timesAt({ low, value, high }: EstimatedTimes, place: number): readonly BatchTime[] {
-  const end = (place < 0.5 ? low : high) ?? value;
-  const share = Math.abs(2 * place - 1);
+function timesAt({ low, value, high }: EstimatedTimes, position: number): readonly BatchTime[] {
+  const end = (position < 0.5 ? low : high) ?? value;
+  const share = Math.abs(2 * position - 1);
   return value.map(({ batch, ms }, index) => ({ batch, ms: ms + share * ((end[index]?.ms ?? ms) - ms) }));
 }
 
@@ -141,7 +142,8 @@ class Server implements ServiceTimes {
   ranMs = 0;
 
   constructor(times: readonly BatchTime[], { costs, slowness, runTimes = [1] }: Predicting, seed: number) {
-    ({ returnMs: this.returnMs, betweenMs: this.betweenMs } = costs);
+    this.returnMs = costs.returnMs ?? 0;
+    this.betweenMs = costs.betweenMs;
     const next = xoshiro128pp(seed);
     this.#drawn = slowness?.sampler(seed) ?? {
       slowdown: () => runTimes[next() % runTimes.length] ?? 1,
@@ -162,22 +164,23 @@ class Server implements ServiceTimes {
   };
 }
 
-function simulated(plan: TrialPlan, predicting: Predicting, { place, seed }: Drawn): Simulated {
-  const times = timesAt(predicting.times, place);
+function simulated(plan: TrialPlan, predicting: Predicting, { position, seed }: Drawn): Simulated {
+  const times = timesAt(predicting.times, position);
   const { agents, waitMs } = predicting;
   const servers = Array.from({ length: agents }, (_, agent) => new Server(times, predicting, seed + agent));
   const trial = simulateTrial(plan.options, { limit: plan.limit, waitMs }, servers);
   const { bound } = plan.options;
   const isOpen = plan.options.plan.kind === 'open';
   const summary = summaryOf(trial.records, trial, { bound, servers: agents, isOpen });
-  const [estimatedMs, ranMs] = [sumOf(servers.map((one) => one.estimatedMs)), sumOf(servers.map((one) => one.ranMs))];
+  const estimatedMs = sumOf(servers.map((one) => one.estimatedMs));
+  const ranMs = sumOf(servers.map((one) => one.ranMs));
   return { figures: selectFigures(summary), slowdown: ranMs / estimatedMs, variation: summary.serviceVariation };
 }
 
-function computeUtilization(
+export function computeUtilization(
   plan: TrialPlan,
   times: readonly BatchTime[],
-  { costs, slowness, agents }: Predicting,
+  { costs, slowness, agents }: Pick<Predicting, 'costs' | 'slowness' | 'agents'>,
 ): number | null {
   const offered = computeOfferedRate(plan);
   if (offered === null) return null;
@@ -214,10 +217,10 @@ const SHARES = { low: (1 - CONFIDENCE) / 2, value: 0.5, high: (1 + CONFIDENCE) /
 
 function drawnWays(plan: TrialPlan, { slowness, runTimes }: Predicting): readonly Drawn[] {
   const { seed, options } = plan;
-  if (slowness === undefined && runTimes === undefined) return [0, 0.5, 1].map((place) => ({ place, seed }));
+  if (slowness === undefined && runTimes === undefined) return [0, 0.5, 1].map((position) => ({ position, seed }));
   const queries = options.plan.kind === 'open' ? options.plan.arrivals.length : options.plan.queries;
   const count = Math.max(5, Math.min(MAX_DRAWN, Math.floor(MAX_QUERIES / queries)));
-  return Array.from({ length: count }, (_, index) => ({ place: (index + 0.5) / count, seed: seed + 1000 * index }));
+  return Array.from({ length: count }, (_, index) => ({ position: (index + 0.5) / count, seed: seed + 1000 * index }));
 }
 
 function quantile(values: readonly number[], share: number): number {
@@ -263,7 +266,7 @@ export function predictTrial(plan: TrialPlan, predicting: Predicting): Predicted
     SHARES.value,
   );
   const services = all.map((one, index) => {
-    return interpolated(timesAt(times, ways[index]?.place ?? 0.5))(samples) * one.slowdown;
+    return interpolated(timesAt(times, ways[index]?.position ?? 0.5))(samples) * one.slowdown;
   });
   const variations = all.flatMap(({ variation }) => variation ?? []);
   const hasInterval = times.low !== undefined && times.high !== undefined;
@@ -298,12 +301,12 @@ export async function predictRate(
   const { times } = predicting;
   const search = async (end: keyof EstimatedTimes): Promise<number | null> => {
     if (times[end] === undefined) return null;
-    const place = { low: 0, value: 0.5, high: 1 }[end];
+    const position = { low: 0, value: 0.5, high: 1 }[end];
     const trial = (perSecond: number, ofTrial: number): Promise<boolean | null> => {
-      const way = { place, seed: ofTrial };
+      const way = { position, seed: ofTrial };
       return Promise.resolve(simulated(trialAt(perSecond, ofTrial), predicting, way).figures.holds);
     };
-    return (await largestRate(trial, startRate(timesAt(times, place)), seed)).passed;
+    return (await largestRate(trial, startRate(timesAt(times, position)), seed)).passed;
   };
   const rate = await search('value');
   return {

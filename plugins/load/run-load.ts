@@ -39,7 +39,7 @@ import { ModelPredictor, predictorOf } from './model-predictor.js';
 import { modelsBySize, type Place, whileServing } from './serve.js';
 import { type Likeness, observe, oneLayerLike, Slowness } from './stand-in.js';
 import { checkSettings, isSearch, leastTrialMs, limitOf, runSizes, samplesAsked } from './settings.js';
-import { scheduledMs, serverTrial, type TrialPlan, planTrials } from './trials.js';
+import { serverTrial, type TrialPlan, planTrials } from './trials.js';
 
 /** A model that fails is a result; an interruption keeps the finished trials. @throws PlatformError */
 export async function runLoad(
@@ -162,8 +162,8 @@ async function putUnderLoad(loaded: LoadedModel, run: Run): Promise<ModelLoad> {
   const plans = planTrials(settings, bound);
   const rows: LoadRow[] = [];
   if (!settings.measure) {
-    const predicting = await predictor?.predicting();
     for (const plan of plans) {
+      const predicting = await predictor?.predicting(plan);
       rows.push({ ...rowOf(loaded, plan), measured: null, predicted: predictedOf(plan, source, predicting) });
     }
   }
@@ -172,7 +172,7 @@ async function putUnderLoad(loaded: LoadedModel, run: Run): Promise<ModelLoad> {
   for (const some of turns) {
     if (run.place.signal.aborted || rows.at(-1)?.measured?.ended === 'failed') break;
     const measuring = () => measureAll(loaded, some, run, { done: rows.length, total: plans.length });
-    const [tried, predicting] = await byTurns(predictor, measuring, Math.max(...some.map(scheduledMs)));
+    const [tried, predicting] = await byTurns(predictor, some[0], measuring);
     rows.push(...tried.map(({ plan, row }) => ({ ...row, predicted: predictedOf(plan, source, predicting) })));
   }
   const overhead = predictor?.overhead();
@@ -196,10 +196,10 @@ function predictedOf(plan: TrialPlan, source: Source, predicting: Predicting | u
 
 async function byTurns<T>(
   predictor: ModelPredictor | undefined,
+  plan: TrialPlan | undefined,
   measure: () => Promise<T>,
-  durationMs = 0,
 ): Promise<readonly [T, Predicting | undefined]> {
-  return predictor === undefined ? [await measure(), undefined] : predictor.around(measure, durationMs);
+  return predictor === undefined ? [await measure(), undefined] : predictor.around(plan, measure);
 }
 
 async function searchRates(loaded: LoadedModel, bound: Bound, run: Run, source: Source): Promise<ModelLoad> {
@@ -210,7 +210,7 @@ async function searchRates(loaded: LoadedModel, bound: Bound, run: Run, source: 
   const [samples = 1] = settings.batches;
   const limit = limitOf(settings, [samples]);
   const predictor = source instanceof ModelPredictor ? source : undefined;
-  let predicting = settings.measure ? undefined : await predictor?.predicting();
+  let predicting = settings.measure ? undefined : await predictor?.predicting(undefined);
   for (let search = 0; settings.measure && search < settings.searches && !place.signal.aborted; search++) {
     const asked = { samples: [samples], limit, waitMs: settings.max_wait_ms };
     const models = await modelsBySize(loaded, loadedBatch, asked, place);
@@ -238,7 +238,7 @@ async function searchRates(loaded: LoadedModel, bound: Bound, run: Run, source: 
       );
       return { found, searched };
     };
-    const [{ result, ends }, seen] = await byTurns(predictor, () => {
+    const [{ result, ends }, seen] = await byTurns(predictor, undefined, () => {
       return whileServing(loaded.name, models, asked, place, searching);
     });
     predicting = seen;

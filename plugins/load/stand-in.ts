@@ -6,6 +6,8 @@ import {
   type LoadedModel,
   type LoadGenerator,
   nearestRank,
+  type Plan,
+  poissonArrivals,
   type QueryRecord,
   type RanTrial,
   type RunOptions,
@@ -50,7 +52,8 @@ export interface Observation {
   /** Wall time of a block. */
   readonly blockMs: number;
   readonly handoverMs: number;
-  readonly returnMs: number;
+  /** undefined where no client waited for its answer. */
+  readonly returnMs: number | undefined;
   readonly betweenMs: number;
 }
 
@@ -70,9 +73,14 @@ const SIZING_QUERIES = 20;
 /** Pauses between an answer and the next query, in ms. Caches are lost within some of them. */
 const PAUSES = [0, 1, 2, 4, 8, 16, 32, 64];
 const DENSE_QUERIES = 9;
-const LEAST_MS = 6000;
-const MOST_MS = 30_000;
-const LEAST_BLOCKS = 8;
+/** Queries at random moments of a block, and its least length. */
+const RANDOM_QUERIES = 16;
+const RANDOM_MS = 1000;
+const MAX_UTILIZATION = 0.8;
+
+const MIN_MS = 6000;
+const MAX_MS = 30_000;
+const MIN_BLOCKS = 6;
 
 const ONE = { samples: [1], limit: 1, waitMs: 0 };
 const TRIAL = { dispatch: 'turns', seed: 1, limit: 1 } as const;
@@ -110,7 +118,8 @@ export async function bricksOf(loaded: LoadedModel, share: number, place: Place)
   const { bricks, roughMs, recipe } = await prepareModel(withoutValues, { cut: 'kernel', runOptions }, agent, signal);
   const mostMs = share * sumOf(recipe.sequences.map((brick) => roughMs[brick] ?? 0));
   const chosen: Benchmark[] = [];
-  let [ms, bytes] = [0, 0];
+  let ms = 0;
+  let bytes = 0;
   for (const index of recipe.sequences) {
     const brick = bricks[index];
     if (brick === undefined) continue;
@@ -131,9 +140,19 @@ function runsIn({ records }: RanTrial): readonly ObservedRun[] {
   });
 }
 
+/** Of the queries that waited for no other. */
 function handoversIn({ records }: RanTrial): readonly ObservedRun[] {
   return pairsOf(records).flatMap(([before, { scheduledMs, startedMs }]) => {
-    return startedMs === null ? [] : [{ pauseMs: scheduledMs - before.finishedMs, ms: startedMs - scheduledMs }];
+    const pauseMs = scheduledMs - before.finishedMs;
+    return startedMs === null || pauseMs < 0 ? [] : [{ pauseMs, ms: startedMs - scheduledMs }];
+  });
+}
+
+/** Of one client, from the end of each run until it can send its next query. */
+function returnsIn({ records }: RanTrial, thinkMs: readonly number[]): readonly number[] {
+  return records.slice(1).flatMap(({ scheduledMs }, index) => {
+    const before = records[index];
+    return before === undefined ? [] : [scheduledMs - before.finishedMs - (thinkMs[index % thinkMs.length] ?? 0)];
   });
 }
 
@@ -153,32 +172,50 @@ function shuffled(values: readonly number[], next: () => number): readonly numbe
     .map(({ value }) => value);
 }
 
+/** What a stand-in is put under. */
+export interface ObservedLoad {
+  /** Share of the time in which it runs, with queries at random moments; undefined: pauses of many lengths. */
+  readonly utilization?: number | undefined;
+  /** 6 to 30 s. */
+  readonly durationMs?: number | undefined;
+}
+
+/** Queries at random moments that keep the agents as busy with a stand-in as others do with its model. */
+function randomPlan(utilization: number, runMs: number, agents: number, seed: number): Plan {
+  const perSecond = (1000 * agents * Math.min(MAX_UTILIZATION, utilization)) / runMs;
+  const arrivals = poissonArrivals({ perSecond, queries: RANDOM_QUERIES * agents, leastMs: RANDOM_MS, seed });
+  return { kind: 'open', arrivals };
+}
+
 /**
- * Runs of a stand-in after pauses of many lengths and without pauses, by turns, so that both see the same minutes.
+ * Runs of a stand-in with pauses and without, by turns, so that both see the same minutes. A machine that idles is
+ * slower than after the same pause in a busy second, so it is kept as busy as it will be.
  *
- * @param durationMs 6 to 30 s
  * @returns undefined after an interruption
  */
-export async function observe(standIn: StandIn, place: Place, durationMs = LEAST_MS): Promise<Observation | undefined> {
-  const leastMs = Math.min(MOST_MS, Math.max(LEAST_MS, durationMs));
+export async function observe(
+  standIn: StandIn,
+  place: Place,
+  { utilization, durationMs = MIN_MS }: ObservedLoad = {},
+): Promise<Observation | undefined> {
+  const leastMs = Math.min(MAX_MS, Math.max(MIN_MS, durationMs));
   const next = xoshiro128pp(1);
   const returns: number[] = [];
   const { result } = await serving(standIn, place, async (generator) => {
+    const agents = reachesOf(place).length;
     const blocks: Block[] = [];
     const startMs = performance.now();
-    while ((blocks.length < LEAST_BLOCKS || performance.now() - startMs < leastMs) && !place.signal.aborted) {
+    while ((blocks.length < MIN_BLOCKS || performance.now() - startMs < leastMs) && !place.signal.aborted) {
+      const busy = { ...CLOSED, clients: 2 * agents, thinkMs: [0], queries: DENSE_QUERIES * agents };
+      const dense = runsIn(await generator.trial({ ...TRIAL, plan: busy }));
       const thinkMs = shuffled(PAUSES, next);
-      const clients = reachesOf(place).length;
-      const plan = { ...CLOSED, clients: 1, thinkMs, queries: PAUSES.length * clients + 1 };
-      const apart = await generator.trial({ ...TRIAL, plan });
-      const busy = { ...CLOSED, clients: 2 * clients, thinkMs: [0], queries: DENSE_QUERIES * clients };
-      const dense = await generator.trial({ ...TRIAL, plan: busy });
-      for (const [index, { scheduledMs }] of apart.records.entries()) {
-        const before = apart.records[index - 1];
-        const think = thinkMs[(index - 1) % thinkMs.length] ?? 0;
-        if (before !== undefined) returns.push(scheduledMs - before.finishedMs - think);
-      }
-      blocks.push({ paused: runsIn(apart), handovers: handoversIn(apart), dense: runsIn(dense) });
+      const paused: Plan =
+        utilization === undefined || dense.length === 0
+          ? { ...CLOSED, clients: 1, thinkMs, queries: PAUSES.length * agents + 1 }
+          : randomPlan(utilization, medianOf(dense.map(({ ms }) => ms)), agents, blocks.length + 1);
+      const apart = await generator.trial({ ...TRIAL, plan: paused });
+      if (paused.kind === 'closed') returns.push(...returnsIn(apart, thinkMs));
+      blocks.push({ paused: runsIn(apart), handovers: handoversIn(apart), dense });
     }
     return { blocks, blockMs: (performance.now() - startMs) / blocks.length };
   });
@@ -187,7 +224,7 @@ export async function observe(standIn: StandIn, place: Place, durationMs = LEAST
   return {
     ...result,
     handoverMs: medianOf(handovers),
-    returnMs: medianOf(returns),
+    returnMs: returns.length === 0 ? undefined : medianOf(returns),
     betweenMs: medianOf(result.blocks.flatMap(({ dense }) => dense.map(({ pauseMs }) => pauseMs))),
   };
 }
@@ -232,16 +269,16 @@ export class Slowness {
     return this.#blocks.flatMap(({ paused, dense }) => runsNear([...paused, ...dense], pauseMs).map(({ ms }) => ms));
   }
 
-  /** Draws of one second come from one place of the observation, because a machine is slow for some time. */
+  /** Draws of one second come from one part of the observation, because a machine is slow for some time. */
   sampler(seed: number): Sampler {
     const next = xoshiro128pp(seed);
-    const places = new Map<number, number>();
+    const firstBlocks = new Map<number, number>();
     const blockAt = (ms: number): Block | undefined => {
       const segment = Math.floor(ms / SEGMENT_MS);
-      const place = places.get(segment) ?? next();
-      places.set(segment, place);
+      const first = firstBlocks.get(segment) ?? next();
+      firstBlocks.set(segment, first);
       const later = Math.floor((ms % SEGMENT_MS) / this.#blockMs);
-      return this.#blocks[(place + later) % this.#blocks.length];
+      return this.#blocks[(first + later) % this.#blocks.length];
     };
     const drawn = (runs: readonly ObservedRun[], pauseMs: number): number | undefined => {
       const near = runsNear(runs, pauseMs);

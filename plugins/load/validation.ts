@@ -11,7 +11,8 @@ type Figure = 'p50_ms' | 'p99_ms' | 'samples_per_second';
 
 function compared(rows: readonly LoadRow[], figure: Figure): readonly Compared[] {
   return rows.flatMap(({ measured, predicted }) => {
-    const [is, value] = [measured?.[figure], predicted?.value?.[figure]];
+    const is = measured?.[figure];
+    const value = predicted?.value?.[figure];
     if (is == null || value == null || measured?.ended !== 'complete') return [];
     const ends = [predicted?.low?.[figure] ?? null, predicted?.high?.[figure] ?? null] as const;
     const [low, high] = ends[0] !== null && ends[1] !== null && ends[0] > ends[1] ? [ends[1], ends[0]] : ends;

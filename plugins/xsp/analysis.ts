@@ -57,7 +57,7 @@ function baseOf({ stored, batch, peaks, ridge }: Trace, level: string): Row {
   };
 }
 
-const MOST_ROWS = 10_000;
+const MAX_ROWS = 10_000;
 
 export interface Definition {
   readonly name: string;
@@ -135,10 +135,10 @@ export function xspAnalysis(definition: Definition): Analysis<XspSettings> {
           ...(settings.base && baseOf(trace, level)),
         })),
       );
-      if (rows.length > MOST_ROWS) {
+      if (rows.length > MAX_ROWS) {
         throw new PlatformError(
           'usage',
-          `${rows.length} rows, of at most ${MOST_ROWS}; name a model with --setting model=NAME`,
+          `${rows.length} rows, of at most ${MAX_ROWS}; name a model with --setting model=NAME`,
         );
       }
       const notes = [...(notesOf?.(traces) ?? []), ...emptyNotes(columns, rows, REASONS)];

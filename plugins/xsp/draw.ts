@@ -70,7 +70,8 @@ export function drawStacks(title: string, part: string, [yTitle, key]: readonly 
 export function drawRoofline(title: string, name: string): Draw {
   return ({ rows }) => {
     const points = rows.flatMap((row) => {
-      const [x, y] = [numberIn(row, 'arithmetic_intensity'), numberIn(row, 'arithmetic_throughput')];
+      const x = numberIn(row, 'arithmetic_intensity');
+      const y = numberIn(row, 'arithmetic_throughput');
       if (x === undefined || y === undefined || x <= 0 || y <= 0) return [];
       return [
         {
@@ -82,7 +83,8 @@ export function drawRoofline(title: string, name: string): Draw {
     });
     const roofs = new Map<string, { label: string; slope: number; limit: number }>();
     for (const row of rows) {
-      const [limit, slope] = [numberIn(row, 'theoretical_gflops'), numberIn(row, 'memory_bandwidth')];
+      const limit = numberIn(row, 'theoretical_gflops');
+      const slope = numberIn(row, 'memory_bandwidth');
       if (limit === undefined || slope === undefined) continue;
       const label = `${limit.toPrecision(3)} GFLOP/s, ${slope.toPrecision(3)} GB/s`;
       roofs.set(label, { label, slope, limit });

@@ -21,9 +21,9 @@ import { spelledOut } from './spell-out.js';
 
 export interface Composite {
   readonly benchmark: Benchmark;
-  /** For each brick the names of its nodes, in all places where it is in the graph. */
+  /** For each brick the names of its nodes, every time that it is in the graph. */
   readonly nodesOf: readonly (readonly string[])[];
-  readonly places: number;
+  readonly times: number;
   /** Nodes with almost no work, one right after another, by their number of inputs; see {@link IDLE_INPUTS}. */
   readonly idleNodes: ReadonlyMap<number, readonly string[]>;
   /** Idle nodes, and those that read the shapes of outputs: they have almost no work. */
@@ -221,7 +221,7 @@ class CompositeBuilder {
   }
 
   /** @param paddingBytes additional bytes to read in every run */
-  build(paddingBytes: number, places: number): Composite {
+  build(paddingBytes: number, times: number): Composite {
     const ends = [...this.#unread];
     const padding = this.#padding(paddingBytes);
     if (padding !== undefined) ends.unshift(...padding.outputs);
@@ -275,7 +275,7 @@ class CompositeBuilder {
     return {
       benchmark: { signature: computeSignature(model), model, inputs },
       nodesOf: this.#nodesOf,
-      places,
+      times,
       idleNodes,
       lightNodes: new Set([...shapes, ...idle].map(({ name }) => name)),
     };

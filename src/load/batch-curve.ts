@@ -48,7 +48,8 @@ export function batchCurve(times: readonly BatchTime[]): BatchCurve | undefined 
 export function lineThrough(times: readonly BatchTime[]): BatchCurve['line'] {
   if (times.length < 2) return null;
   const mean = (of: (time: BatchTime) => number): number => sumOf(times.map(of)) / times.length;
-  const [meanBatch, meanMs] = [mean(({ batch }) => batch), mean(({ ms }) => ms)];
+  const meanBatch = mean(({ batch }) => batch);
+  const meanMs = mean(({ ms }) => ms);
   const squares = sumOf(times.map(({ batch }) => (batch - meanBatch) ** 2));
   const bMs = sumOf(times.map(({ batch, ms }) => (batch - meanBatch) * (ms - meanMs))) / squares;
   const aMs = meanMs - bMs * meanBatch;
@@ -68,7 +69,8 @@ export function interpolated(times: readonly BatchTime[]): (batch: number) => nu
   const sorted = times.toSorted((a, b) => a.batch - b.batch);
   return (batch) => {
     const after = sorted.findIndex((time) => time.batch >= batch);
-    const [low, high] = [sorted[after - 1], sorted[after]];
+    const low = sorted[after - 1];
+    const high = sorted[after];
     if (high === undefined) {
       const last = sorted.at(-1);
       return last === undefined ? NaN : (last.ms * batch) / last.batch;

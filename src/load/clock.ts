@@ -110,7 +110,8 @@ export class VirtualClock implements LoadClock {
     let index = 0;
     for (;;) {
       let child = 2 * index + 1;
-      const [left, right] = [heap[child], heap[child + 1]];
+      const left = heap[child];
+      const right = heap[child + 1];
       if (left === undefined) break;
       if (right !== undefined && isBefore(right, left)) child++;
       const least = child === 2 * index + 1 || right === undefined ? left : right;

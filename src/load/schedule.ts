@@ -46,7 +46,8 @@ export function poissonArrivals(options: PoissonOptions): readonly Arrival[] {
 
 /** Queries per second of a schedule; NaN for fewer than two queries. */
 export function offeredRate(arrivals: readonly Arrival[]): number {
-  const [first, last] = [arrivals[0], arrivals.at(-1)];
+  const first = arrivals[0];
+  const last = arrivals.at(-1);
   if (first === undefined || last === undefined || last.atMs === first.atMs) return NaN;
   return ((arrivals.length - 1) * 1000) / (last.atMs - first.atMs);
 }

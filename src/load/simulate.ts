@@ -8,7 +8,7 @@ export interface ServiceTimes {
   /** From sending a query until the server has it. @param sentMs by the simulation's clock */
   readonly handoverMs?: (sentMs: number) => number;
   /** From the end of a run until its client knows. */
-  readonly returnMs?: number;
+  readonly returnMs?: number | undefined;
   /** From the end of a run until the next one can start. */
   readonly betweenMs?: number;
 }

@@ -192,8 +192,8 @@ export class Trial {
       this.#waiting.push(query);
       this.#handOut();
     } else {
-      const place = dispatch === 'random' ? this.#choose() : this.#turn++;
-      const server = servers[place % servers.length];
+      const index = dispatch === 'random' ? this.#choose() : this.#turn++;
+      const server = servers[index % servers.length];
       if (server) this.#give(server, query);
     }
     this.#cutOff();
@@ -295,7 +295,8 @@ export class Trial {
 
 /** As many queries wait in four bounds' time at the offered rate. */
 function queueLimit(arrivals: readonly Arrival[], bound: Bound | undefined): number {
-  const [first, last] = [arrivals[0], arrivals.at(-1)];
+  const first = arrivals[0];
+  const last = arrivals.at(-1);
   const spanMs = (last?.atMs ?? 0) - (first?.atMs ?? 0);
   // Everything at one time is no overload.
   if (spanMs === 0) return Infinity;

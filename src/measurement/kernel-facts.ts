@@ -88,7 +88,8 @@ export function tagsOfFacts({ memory, pool }: KernelFacts): Readonly<Record<stri
 
 export function factsOfTags(tag: (name: string) => unknown): KernelFacts {
   const value = (field: keyof typeof TAGS): number | undefined => readNumber(tag(TAGS[field]));
-  const [memory, pool] = [readMemory(value), readSections(value)];
+  const memory = readMemory(value);
+  const pool = readSections(value);
   return { ...(memory && { memory }), ...(pool && { pool }) };
 }
 

@@ -48,7 +48,7 @@ const STREAMS = 3;
 const CACHES = 4;
 
 /** Larger arrays could need more memory than there is. */
-const MOST_ARRAY_BYTES = 512 * 2 ** 20;
+const MAX_ARRAY_BYTES = 512 * 2 ** 20;
 
 /** Bytes of all arrays of the Adds in the cache of one core: half of the smallest such caches of today. */
 const CORE_CACHE_BYTES = 192 * 2 ** 10;
@@ -124,7 +124,7 @@ function call(): Probe {
 
 function probesFor({ cacheBytes }: Pick<SystemFacts, 'cacheBytes'>): readonly Probe[] {
   const cache = cacheBytes > 0 ? cacheBytes : USUAL_CACHE_BYTES;
-  const inMemory = Math.min(CACHES * cache, STREAMS * MOST_ARRAY_BYTES);
+  const inMemory = Math.min(CACHES * cache, STREAMS * MAX_ARRAY_BYTES);
   return [
     ...SIDES.map((side) => product('float32', side)),
     ...SIDES.map((side) => product('int8', side)),
@@ -187,6 +187,7 @@ export async function storedPeaks(
 
 /** Operations that a machine does while a byte comes from memory: kernels with less wait for memory. */
 export function computeRidge(peaks: Peaks): number | undefined {
-  const [operations, bytes] = [peaks.get('float32')?.value, peaks.get('memory')?.value];
+  const operations = peaks.get('float32')?.value;
+  const bytes = peaks.get('memory')?.value;
   return operations === undefined || bytes === undefined ? undefined : operations / bytes;
 }

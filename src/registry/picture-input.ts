@@ -35,7 +35,8 @@ export async function makePictureInput(
 
 /** The same each time: smooth shades, as photographs have them, and a little noise. */
 export function madeUpPicture(): Image {
-  const [width, height] = [320, 256];
+  const width = 320;
+  const height = 256;
   const pixels = new Uint8Array(width * height * CHANNELS);
   const next = xoshiro128pp(1);
   for (let i = 0; i < pixels.length; i++) {

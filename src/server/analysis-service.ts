@@ -12,7 +12,7 @@ const MAX_SETTINGS_LENGTH = 65_536;
 /** Of the table in an answer; the rest is for the message around it. */
 const MAX_TABLE_BYTES = MAX_MESSAGE_BYTES - 65_536;
 
-const MOST_WAITING = 16;
+const MAX_WAITING = 16;
 
 const settingsSchema = z.record(z.string(), z.unknown());
 
@@ -38,7 +38,7 @@ export function addAnalysisService(server: RpcServer, store: ResultStore, plugin
       const { plugin, analysis, settingsJson } = call.request;
       const asked = namedAnalysis(analysis, pluginWithAnalyses(plugin, plugins));
       const settings = parseSettings(settingsJson);
-      if (waiting >= MOST_WAITING) {
+      if (waiting >= MAX_WAITING) {
         throw new PlatformError('exhausted', `${waiting} analyses are waiting already; ask again later`);
       }
       waiting++;

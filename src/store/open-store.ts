@@ -62,7 +62,7 @@ export async function storeAddress(uri: string | undefined): Promise<string> {
   if (scheme === undefined) return folderOfPath(chosen);
   if (scheme === 'file') return folderOfFileUri(chosen);
   if (!scheme.startsWith('mongodb')) return `${scheme}:`;
-  const { mongoAddress } = await import('./mongodb/place.js');
+  const { mongoAddress } = await import('./mongodb/address.js');
   return mongoAddress(chosen, {}).text;
 }
 

@@ -2,9 +2,9 @@ import { PlatformError } from '../base/errors.js';
 import type { Collection, CollectionDefinition } from './collection.js';
 import type { ResultStore } from './result-store.js';
 
-export function readOnlyStore(store: ResultStore, place: string, onClosed: () => void): ResultStore {
+export function readOnlyStore(store: ResultStore, address: string, onClosed: () => void): ResultStore {
   const refuse = (): Promise<never> => {
-    const problem = `The store ${place} cannot be written to by this user`;
+    const problem = `The store ${address} cannot be written to by this user`;
     return Promise.reject(new PlatformError('storage', `${problem}; choose another place with --store.`));
   };
   return {

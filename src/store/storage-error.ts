@@ -16,29 +16,29 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** `what` completes a sentence: "cannot be opened". A PlatformError, which already has advice, is passed on. */
-export function storageError(place: string, what: string, thrown: unknown): PlatformError {
+export function storageError(address: string, what: string, thrown: unknown): PlatformError {
   if (thrown instanceof PlatformError) return thrown;
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
   const reason = REMEDIES.get(code) ?? messageOf(thrown);
-  return new PlatformError('storage', `The store ${place} ${what}: ${reason}.`, { cause: thrown });
+  return new PlatformError('storage', `The store ${address} ${what}: ${reason}.`, { cause: thrown });
 }
 
-export function otherKeyError(place: string, collection: string): PlatformError {
+export function otherKeyError(address: string, collection: string): PlatformError {
   return new PlatformError(
     'storage',
-    `The store ${place} keeps ${collection} by another key than this version of the program. Use the version that wrote ` +
+    `The store ${address} keeps ${collection} by another key than this version of the program. Use the version that wrote ` +
       'it, or another store with --store.',
   );
 }
 
-export function newerError(place: string, found: number, known: number): PlatformError {
+export function newerError(address: string, found: number, known: number): PlatformError {
   return new PlatformError(
     'storage',
-    `The store ${place} was written by a newer version of this program (schema ${found}; this version reads up to ` +
+    `The store ${address} was written by a newer version of this program (schema ${found}; this version reads up to ` +
       `${known}). Update this program, or use another store with --store.`,
   );
 }
 
-export function closedError(place: string): PlatformError {
-  return new PlatformError('storage', `The store ${place} has been closed; open it again to use it.`);
+export function closedError(address: string): PlatformError {
+  return new PlatformError('storage', `The store ${address} has been closed; open it again to use it.`);
 }

@@ -1,6 +1,6 @@
-export function unreadableMessage(place: string, problems: readonly string[]): string {
+export function unreadableMessage(address: string, problems: readonly string[]): string {
   return (
-    `The store ${place} holds something that cannot be used and counts as missing; measuring again replaces it. ` +
+    `The store ${address} holds something that cannot be used and counts as missing; measuring again replaces it. ` +
     `The first of ${problems.length}: ${problems[0]}.`
   );
 }

@@ -12,7 +12,8 @@ const csvField = (text, isNumber) => {
 const isPlain = (text) => text === '-' || (text !== '' && Number.isFinite(Number(text)));
 for (const box of document.querySelectorAll('.table')) {
   const table = box.querySelector('table');
-  const [head, body] = [table.tHead.rows[0], table.tBodies[0]];
+  const head = table.tHead.rows[0];
+  const body = table.tBodies[0];
   const name = box.getAttribute('aria-label');
   const original = [...body.rows];
   const shown = () => [...body.rows].filter((row) => !row.hidden);

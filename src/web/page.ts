@@ -50,7 +50,8 @@ export function resultsMarkup(
     const result = each.result();
     return { result, page: each.page?.() ?? plainPage(result) };
   });
-  const [heading, below] = [Markup.trusted(String(level)), Markup.trusted(String(level + 1))];
+  const heading = Markup.trusted(String(level));
+  const below = Markup.trusted(String(level + 1));
   const bodies = pages.map(({ result, page }) => {
     const notes = result.notes.filter((note) => !WARNING.test(note));
     const warnings = [...(result.warnings ?? []), ...result.notes.filter((note) => WARNING.test(note))];

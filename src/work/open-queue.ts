@@ -1,4 +1,4 @@
-import { brokerAddress } from './amqp/place.js';
+import { brokerAddress } from './amqp/address.js';
 import type { WorkQueue } from './work-queue.js';
 
 export interface QueueOptions {
@@ -12,8 +12,8 @@ export interface QueueOptions {
  *   answers, `unauthenticated` if the broker refuses the user
  */
 export async function openQueue(uri: string, options: QueueOptions): Promise<WorkQueue> {
-  const place = brokerAddress(uri);
+  const address = brokerAddress(uri);
   // Few commands use a queue.
   const { openAmqpQueue } = await import('./amqp/open.js');
-  return openAmqpQueue(uri, place, options);
+  return openAmqpQueue(uri, address, options);
 }

@@ -38,7 +38,8 @@ describe('a prediction of load from bricks', { timeout: 300_000 }, () => {
     const { utilization } = predicted;
     assert.ok(utilization !== null && utilization > 0.4 && utilization < 0.8, `${utilization}`);
     const { p50_ms: p50, little_error: little, achieved_per_second: achieved } = measured;
-    const [low, high] = [predicted.low?.p50_ms, predicted.high?.p50_ms];
+    const low = predicted.low?.p50_ms;
+    const high = predicted.high?.p50_ms;
     assert.ok(p50 !== null && low != null && high != null && low <= p50 && p50 <= high, `${low} ${p50} ${high}`);
     assert.ok(Math.abs((achieved ?? 0) / (offered ?? 1) - 1) < 0.01, `${achieved} of ${offered}`);
     assert.ok(Math.abs(little ?? 1) < 0.02, `Little's law is off by ${little}`);

@@ -76,7 +76,7 @@ describe('a composite', { timeout: 60_000 }, () => {
 
   test('repeats its bricks in turns, each repeat with inputs of its own and the weights of its set', async (t) => {
     const composite = buildComposite([matMul, unary('Relu')], 0, { times: 3, weightSets: 2 });
-    assert.equal(composite.places, 3);
+    assert.equal(composite.times, 3);
     assert.deepEqual(
       composite.nodesOf.map((nodes) => nodes.length),
       [3, 3],

@@ -58,7 +58,8 @@ describe('a generator with an agent', () => {
     }
     const summary = summaryOf(trial.records, trial, { bound: undefined, servers: 1, isOpen: true });
     // The time until the first answer counts on one side of the law only.
-    const [first, last] = [trial.records[0], trial.records.at(-1)];
+    const first = trial.records[0];
+    const last = trial.records.at(-1);
     const edge = ((first?.finishedMs ?? 0) - (first?.scheduledMs ?? 0)) / (last?.finishedMs ?? 1);
     const { littleError } = summary;
     assert.ok(Math.abs(littleError ?? 1) < 0.01 + edge, `Little's law is off by ${littleError}, the edge is ${edge}`);

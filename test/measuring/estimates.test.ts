@@ -72,7 +72,8 @@ for (const [name, open] of [
     });
 
     it('stay the newest after an older export is imported', async (t) => {
-      const [store, older] = [await open(await temporaryFolder(t)), await openMemoryStore()];
+      const store = await open(await temporaryFolder(t));
+      const older = await openMemoryStore();
       t.after(() => store.close());
       await keepInTurn(older, ESTIMATE);
       await keepInTurn(store, { ...ESTIMATE, latencyMs: 7 });

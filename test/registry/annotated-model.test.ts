@@ -48,7 +48,8 @@ describe('a model with the times of its layers', () => {
     });
     const ms = metadata.map((of) => Number(of.get('time_ms')));
     const outputs = 4 * 6 * 6;
-    const [convolution, relu] = [2 * outputs * 4 * 3 * 3, outputs];
+    const convolution = 2 * outputs * 4 * 3 * 3;
+    const relu = outputs;
     assert.ok(Math.abs((ms[0] ?? 0) - (8 * convolution) / (convolution + relu)) < 1e-3);
     assert.ok(Math.abs((ms[0] ?? 0) + (ms[1] ?? 0) - 8) < 1e-3);
     assert.equal(ms[2], 1);

@@ -151,7 +151,8 @@ describe('predicting through a server', { timeout: 120_000 }, () => {
     t.after(() => forwarding.close());
     const open = async () =>
       (await forwarding.open(PredictorOpenRequest.fromPartial({ modelName: 'relu' }), t.signal)).id;
-    const [first, second] = [await open(), await open()];
+    const first = await open();
+    const second = await open();
     forwarding.clientFor(first);
     const third = await open();
     for (const id of [first, third]) assert.ok(forwarding.clientFor(id));

@@ -13,7 +13,7 @@ import { assertNoOrphan } from '../../torture/checks/no-orphan.js';
 import { type Running, type StartOptions, workplace, type Workplace } from '../cli/support/command.js';
 import { type FerretDb, needsFerretDb, startFerretDb } from '../store/mongodb/ferretdb-process.js';
 import type { Lifetime } from '../support/lifetime.js';
-import { LONGEST_WAIT_MS, until } from '../support/until.js';
+import { MAX_WAIT_MS, until } from '../support/until.js';
 import { needsRabbitMq, type RabbitMq, startRabbitMq } from './amqp/rabbitmq-process.js';
 
 /** Options for describe and it: skips if there is no broker or no database. */
@@ -114,7 +114,7 @@ export function untilUnderWay({ client }: ServerHere, id: string): Promise<void>
 /** All events that a server sends of an evaluation, to its end. */
 export async function told({ client }: ServerHere, id: string): Promise<readonly LoggedEvent[]> {
   const events: LoggedEvent[] = [];
-  const signal = AbortSignal.timeout(LONGEST_WAIT_MS);
+  const signal = AbortSignal.timeout(MAX_WAIT_MS);
   try {
     for await (const logged of client.follow(id, 0, signal)) events.push(logged);
   } catch (error) {

@@ -272,7 +272,7 @@ function geomeanNotes(all: readonly Advice[]): readonly string[] {
   ];
 }
 
-const MOST_UNITS = 10;
+const MAX_UNITS = 10;
 
 /** Smaller savings, as a share of the model, would be shown as 0 %. */
 const MIN_SHARE = 0.0005;
@@ -291,7 +291,7 @@ export function adviceTable(all: readonly Advice[], rounds: number): AnalysisTab
     rows: all.flatMap(({ model, floors, kernelsMs }) =>
       floors.units
         .filter(({ todayMs, bestMs }) => todayMs - bestMs >= MIN_SHARE * kernelsMs)
-        .slice(0, MOST_UNITS)
+        .slice(0, MAX_UNITS)
         .map(({ operators, units, todayMs, bestMs, setting }) => ({
           model,
           unit: operators,

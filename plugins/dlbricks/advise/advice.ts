@@ -179,7 +179,8 @@ function floorsOfUnits(source: LayerGraph, today: TimedVariant, variants: readon
       Math.min(...times.map(({ ms, blocked }) => (blocked[unit] === wanted ? (ms[unit] ?? 0) : Infinity))),
     );
   const withReorders = (rate: number): number => {
-    const [plain, blocked] = [layoutMs(false), layoutMs(true)];
+    const plain = layoutMs(false);
+    const blocked = layoutMs(true);
     for (const [unit, ms] of blocked.entries()) blocked[unit] = ms + rate * bytesOf(units.leaving.get(unit) ?? []);
     const changes = units.edges.map(({ from, to, values }) => ({ from, to, cost: rate * bytesOf(values) }));
     return leastWithChanges({ plain, blocked, changes }) + otherMs;
@@ -257,7 +258,8 @@ export function possibleFusion({ graph }: Pick<TimedVariant, 'graph'>, peaks: Pe
   const read = [...graph.layers.flatMap(({ inputs }) => inputs), ...graph.outputs];
   for (const name of read) readers.set(name, (readers.get(name) ?? 0) + 1);
   const makers = new Map(graph.layers.flatMap((kernel) => kernel.outputs.map((output) => [output, kernel] as const)));
-  let [chains, bytes] = [0, 0];
+  let chains = 0;
+  let bytes = 0;
   for (const kernel of graph.layers) {
     if (!ELEMENTWISE.has(kernel.opType)) continue;
     for (const name of new Set(kernel.inputs)) {

@@ -44,7 +44,7 @@ const PARALLEL: Setting = {
 
 const WORTH_TRYING = 1.05;
 
-const MOST_LINES = 5;
+const MAX_LINES = 5;
 
 export interface Claim {
   readonly setting: string;
@@ -199,7 +199,7 @@ export async function adviseOn(
   );
   wholes.push(...sides[0], ...(threads > 1 ? [] : sides[1]));
   const scaling = threads > 1 ? pairedRatio(sides[0].map((ms, at) => [ms, sides[1][at] ?? NaN] as const)) : undefined;
-  const sorted = claims.toSorted((a, b) => b.saving.ms - a.saving.ms).slice(0, MOST_LINES);
+  const sorted = claims.toSorted((a, b) => b.saving.ms - a.saving.ms).slice(0, MAX_LINES);
   const verified: Claim[] = [];
   for (const claim of sorted) {
     const variant = variants.find(({ setting }) => setting.name === claim.setting);

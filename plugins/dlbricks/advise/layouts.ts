@@ -11,7 +11,8 @@ const IMPOSSIBLE = 1e12;
 
 /** The least time of all units with their changes of layout: the capacity of a least cut (Ford and Fulkerson). */
 export function leastWithChanges({ plain, blocked, changes }: LayoutProblem): number {
-  const [source, sink] = [plain.length, plain.length + 1];
+  const source = plain.length;
+  const sink = plain.length + 1;
   const arcs: { readonly to: number; capacity: number }[] = [];
   const leaving: number[][] = Array.from({ length: plain.length + 2 }, () => []);
   const connect = (from: number, to: number, forth: number, back: number): void => {
@@ -20,7 +21,8 @@ export function leastWithChanges({ plain, blocked, changes }: LayoutProblem): nu
   };
   let base = 0;
   for (const [unit, plainMs] of plain.entries()) {
-    const [ofPlain, ofBlocked] = [Math.min(plainMs, IMPOSSIBLE), Math.min(blocked[unit] ?? IMPOSSIBLE, IMPOSSIBLE)];
+    const ofPlain = Math.min(plainMs, IMPOSSIBLE);
+    const ofBlocked = Math.min(blocked[unit] ?? IMPOSSIBLE, IMPOSSIBLE);
     const common = Math.min(ofPlain, ofBlocked);
     base += common;
     connect(source, unit, ofPlain - common, 0);
@@ -46,7 +48,8 @@ export function leastWithChanges({ plain, blocked, changes }: LayoutProblem): nu
     }
     const pushed = Math.min(...path.map((index) => arcs[index]?.capacity ?? 0));
     for (const index of path) {
-      const [forth, back] = [arcs[index], arcs[index ^ 1]];
+      const forth = arcs[index];
+      const back = arcs[index ^ 1];
       if (forth !== undefined) forth.capacity -= pushed;
       if (back !== undefined) back.capacity += pushed;
     }

@@ -36,7 +36,8 @@ export function findUnits(source: LayerGraph, variants: readonly KernelsOfLayers
   const passing = new Map<string, { from: number; to: number; values: string[] }>();
   for (const [index, { inputs }] of layers.entries()) {
     for (const name of new Set(inputs)) {
-      const [from, to] = [unitOf[producer.get(name) ?? index] ?? 0, unitOf[index] ?? 0];
+      const from = unitOf[producer.get(name) ?? index] ?? 0;
+      const to = unitOf[index] ?? 0;
       if (from === to) continue;
       const edge = passing.get(`${from} ${to}`) ?? { from, to, values: [] };
       passing.set(`${from} ${to}`, edge);

@@ -42,7 +42,11 @@ export function compareValues(first: RunValue, second: RunValue): Agreement {
   if (first.sha256 === second.sha256 && first.elementType === second.elementType) {
     return { ...agreed, isSame: true, largest: 0, relative: 0, cosine: 1, reason: undefined };
   }
-  let [largest, most, product, squares, others] = [0, 0, 0, 0, 0];
+  let largest = 0;
+  let most = 0;
+  let product = 0;
+  let squares = 0;
+  let others = 0;
   for (const [index, one] of first.elements.entries()) {
     const other = second.elements[index] ?? NaN;
     if (!Number.isFinite(one) || !Number.isFinite(other)) {

@@ -22,7 +22,8 @@ export const LARGE_BYTES = 2 ** 31;
 const MIN_BLOCKS_TO_BE_FASTER = 8;
 
 /** Both shortened graphs over the whole one. Each also has what is beside the blocks, such as a table of words. */
-const [MAX_NODES, MAX_BYTES] = [2 / 3, 1];
+const MAX_NODES = 2 / 3;
+const MAX_BYTES = 1;
 
 const FEWER = 2;
 const MORE = 3;

@@ -24,7 +24,7 @@ import {
 } from '../../../src/plugin-api.js';
 import { graphToCut } from '../bricks/decompose.js';
 import { layersDocument, countLayerWork, layersTable } from '../work/layer-table.js';
-import { LONGEST_PATTERN, countPatterns, patternsTable } from '../work/patterns.js';
+import { MAX_PATTERN_LENGTH, countPatterns, patternsTable } from '../work/patterns.js';
 
 interface LayersOptions extends InputOptions, OutputOptions, AgentOptions {
   readonly batch?: number;
@@ -97,7 +97,7 @@ export function registerPatterns(parent: Command, host: CommandHost): void {
     .description('Count which sequences of layer types models have, without running them')
     .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME');
   addOptions(patterns, 'pattern')
-    .option('--length <n>', 'layers of a sequence', numberOption(z.int().min(1).max(LONGEST_PATTERN)), 2)
+    .option('--length <n>', 'layers of a sequence', numberOption(z.int().min(1).max(MAX_PATTERN_LENGTH)), 2)
     .addHelpText('after', PATTERNS_HELP)
     .action(async (references: string[], options: PatternsOptions) => {
       const outputs = await prepareOutputs(options);

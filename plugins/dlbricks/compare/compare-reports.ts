@@ -108,7 +108,8 @@ function pluginOf({ settings }: Comparable): string {
 }
 
 function whyNot({ report, model: before }: Entry, { report: other, model: after }: Entry): string | undefined {
-  const [one, two] = [pluginOf(report), pluginOf(other)];
+  const one = pluginOf(report);
+  const two = pluginOf(other);
   if (one !== two) return `one is of the plugin ${one}, the other of ${two}; the two time different things`;
   const graphs = [before.graph_signature, after.graph_signature];
   if (graphs[0] !== null && graphs[1] !== null && graphs[0] !== graphs[1]) return 'the two have different graphs';

@@ -78,13 +78,15 @@ export function findRegions(cuts: Both<Cut>): readonly Region[] {
     return first.length > 0 && second.length > 0;
   };
   for (const edge of edges) {
-    const [from, to] = [sets.find(edge[0]), sets.find(edge[1])];
+    const from = sets.find(edge[0]);
+    const to = sets.find(edge[1]);
     for (const [alone, region] of [
       [from, to],
       [to, from],
     ] as const) {
       if (!isOneSided(alone) || !isRegion(region)) continue;
-      const [left, kept] = [differing.get(alone), differing.get(region)];
+      const left = differing.get(alone);
+      const kept = differing.get(region);
       differing.set(region, [
         [...(kept?.[0] ?? []), ...(left?.[0] ?? [])],
         [...(kept?.[1] ?? []), ...(left?.[1] ?? [])],

@@ -16,7 +16,7 @@ import type { PreparedSide } from './measure-sides.js';
 
 type Kernel = ComparisonDocument['bricks'][number];
 
-const MOST_FILES = 100;
+const MAX_FILES = 100;
 
 const DIGITS = 12;
 
@@ -63,7 +63,7 @@ export async function saveKernels(
   const saved: { file: string; kernel: Kernel }[] = [];
   try {
     makeFolder(folder);
-    for (const kernel of different.slice(0, MOST_FILES)) {
+    for (const kernel of different.slice(0, MAX_FILES)) {
       const brick = benchmarks.get(kernel.signature);
       const bytes = brick && runnableFile(brick);
       if (bytes === undefined) continue;

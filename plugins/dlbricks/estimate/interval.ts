@@ -42,7 +42,9 @@ const PAUSE_MS = 30_000;
 function shareOfTimes(bricks: readonly (readonly [ms: number, endsMs: readonly number[]])[]): number {
   const allMs = Math.max(sumOf(bricks.map(([ms]) => ms)), Number.MIN_VALUE);
   const parts = bricks.flatMap(([ms, ends]) => ends.map((endMs) => ({ endMs, part: ms / ends.length / allMs })));
-  let [squares, part, before] = [0, 0, NaN];
+  let squares = 0;
+  let part = 0;
+  let before = NaN;
   for (const next of parts.toSorted((a, b) => a.endMs - b.endMs)) {
     if (next.endMs - before > PAUSE_MS) {
       squares += part ** 2;

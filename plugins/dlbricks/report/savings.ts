@@ -20,7 +20,8 @@ interface Added {
 /** How the number of bricks stays behind that of sequences as models are added, in their order. */
 export function savingsSections(models: readonly Added[]): readonly PageSection[] {
   if (models.length < 2) return [];
-  let [sequences, bricks] = [0, 0];
+  let sequences = 0;
+  let bricks = 0;
   const rows = models.map((model) => {
     sequences += model.sequences;
     bricks += model.newBricks;

@@ -1,6 +1,6 @@
 import type { AnalysisTable, LayerGraph } from '../../../src/plugin-api.js';
 
-export const LONGEST_PATTERN = 10;
+export const MAX_PATTERN_LENGTH = 10;
 
 export interface Pattern {
   readonly operators: readonly string[];

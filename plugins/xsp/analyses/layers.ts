@@ -101,7 +101,8 @@ export const layerMemory = xspAnalysis({
   ],
   rowsOf: ({ kernels }) =>
     kernels.map((kernel, index) => {
-      const [allocated, written] = [allocatedBytes(kernel), kernel.writeBytes];
+      const allocated = allocatedBytes(kernel);
+      const written = kernel.writeBytes;
       return {
         ...identity(kernel, index),
         allocated_mb: allocated === null ? null : allocated / MB,

@@ -26,7 +26,7 @@ const NS_PER_MS = 1e6;
 
 /** @param cost what the profile adds to the time of a node, by its inputs */
 export function collectOutcomes(
-  { nodesOf, places }: Composite,
+  { nodesOf, times }: Composite,
   profile: readonly ProfiledRun[],
   cost: ProfileCost,
 ): readonly (Outcome & { kind: 'samples' })[] {
@@ -34,9 +34,9 @@ export function collectOutcomes(
   const costs = costsByNode(profile, cost);
   return nodesOf.map((nodes) => ({
     kind: 'samples',
-    runMs: runs.map((durations) => sumOf(nodes.map((node) => durationOf(durations, node))) / places),
+    runMs: runs.map((durations) => sumOf(nodes.map((node) => durationOf(durations, node))) / times),
     warmupMs: [],
-    overheadMs: sumOf(nodes.map((node) => costs.get(node) ?? 0)) / places,
+    overheadMs: sumOf(nodes.map((node) => costs.get(node) ?? 0)) / times,
   }));
 }
 

@@ -13,7 +13,7 @@ const MIB = 2 ** 20;
 const MAX_BELIEVED_BYTES = 64 * MIB;
 
 /** What one core of a shared host has at least. */
-const LEAST_BYTES = 32 * MIB;
+const MIN_BYTES = 32 * MIB;
 
 /** A working set that every such cache holds. */
 const REFERENCE_BYTES = 8 * MIB;
@@ -57,8 +57,8 @@ export function heldCacheBytes(statedBytes: number, readNs: (bytes: number) => n
   if (statedBytes <= MAX_BELIEVED_BYTES) return statedBytes;
   const limit = readNs(REFERENCE_BYTES) * MAX_SLOWER;
   let bytes = statedBytes;
-  while (bytes > LEAST_BYTES && readNs(bytes / 2) > limit) bytes /= 2;
-  return Math.max(LEAST_BYTES, bytes);
+  while (bytes > MIN_BYTES && readNs(bytes / 2) > limit) bytes /= 2;
+  return Math.max(MIN_BYTES, bytes);
 }
 
 const knownSchema = z.strictObject({ stated_bytes: z.number(), processor: z.string(), held_bytes: z.number() });

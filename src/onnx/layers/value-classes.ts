@@ -20,13 +20,13 @@ export const CLASS_VALUES: Readonly<Record<ValueClass, InputValues>> = {
 const DENORMAL_FROM = -87.3;
 const DENORMAL_TO = -104;
 
-const LEAST_NORMAL = 2 ** -126;
+const MIN_NORMAL = 2 ** -126;
 
 /** Larger constants are weights of products; to read all of them takes time. */
 const MAX_BYTES = 2 ** 20;
 
 /** Fewer numbers of a class are not noticed in a kernel's time. */
-const LEAST_SHARE = 1 / 64;
+const MIN_SHARE = 1 / 64;
 
 const SOFTMAX = 'Softmax';
 
@@ -64,10 +64,10 @@ function classifyValues(tensor: Tensor): ValueClass | undefined {
     // A copy, because the block may begin anywhere in its buffer.
     for (const number of new Float32Array(new Uint8Array(block).buffer)) {
       if (number < DENORMAL_FROM && number > DENORMAL_TO) masked++;
-      else if (number !== 0 && Math.abs(number) < LEAST_NORMAL) denormal++;
+      else if (number !== 0 && Math.abs(number) < MIN_NORMAL) denormal++;
     }
   }
-  const least = Math.max(1, count * LEAST_SHARE);
+  const least = Math.max(1, count * MIN_SHARE);
   // A Softmax does not notice what is added to all of its numbers.
   if (masked >= least && (masked < count || count === 1)) return 'mask';
   return denormal >= least ? 'denormal' : undefined;

@@ -21,7 +21,8 @@ export function size(dims: Dims | undefined): number {
 /** Output elements times the weights of one output channel: [output channels, input channels of the group, …]. */
 function convolution(weight: number): Counter {
   return ({ inputs, outputs }) => {
-    const [kernel, output] = [inputs[weight], outputs[0]];
+    const kernel = inputs[weight];
+    const output = outputs[0];
     // A profile leaves out weights that the runtime keeps in another layout. Then another input is in their place.
     return kernel?.length === output?.length ? size(output) * size(kernel?.slice(1)) : NaN;
   };

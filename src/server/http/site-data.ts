@@ -37,7 +37,8 @@ export class SharedEstimates {
   }
 
   async #read(): Promise<EstimatesView> {
-    const [estimates, systems] = [await currentEstimates(this.store), await estimatedSystems(this.store)];
+    const estimates = await currentEstimates(this.store);
+    const systems = await estimatedSystems(this.store);
     return { estimates, systems };
   }
 }

@@ -111,7 +111,8 @@ export class Site {
   }
 
   async #matrix(c: Context): Promise<SiteContent> {
-    const [all, records] = [await this.estimates.get(), await this.sources.platform.list()];
+    const all = await this.estimates.get();
+    const records = await this.sources.platform.list();
     const { q = '', system = '', plugin = '', batch = '' } = c.req.query();
     const filter = { q, system, plugin, batch };
     return matrixPage(selected(all, filter), all, filter, runningSection(records));
@@ -130,7 +131,8 @@ export class Site {
   async #comparison(c: Context): Promise<SiteContent> {
     const view = await this.estimates.get();
     const bySubject = new Map(view.estimates.map((one) => [one.subject, one]));
-    const [subjects, ids] = [c.req.queries('of') ?? [], c.req.queries('evaluation') ?? []];
+    const subjects = c.req.queries('of') ?? [];
+    const ids = c.req.queries('evaluation') ?? [];
     if (subjects.length + ids.length > MAX_COMPARED) {
       throw new PlatformError('usage', `choose at most ${MAX_COMPARED} to compare`);
     }

@@ -39,9 +39,9 @@ export class DocumentTable {
     return documents.getKeysCount(this.#range(encodeTexts([this.#name])));
   }
 
-  adopt(tables: Tables, place: string): PlatformError | undefined {
+  adopt(tables: Tables, address: string): PlatformError | undefined {
     const stored = tables.collections.get(this.#name);
-    if (stored !== undefined && !hasKey(stored, this.shape.key)) return otherKeyError(place, this.#name);
+    if (stored !== undefined && !hasKey(stored, this.shape.key)) return otherKeyError(address, this.#name);
     const all = this.#range(encodeTexts([this.#name]));
     for (const key of [...tables.indexes.getKeys(all)]) tables.indexes.removeSync(key);
     for (const key of [...tables.documents.getKeys(all)]) {

@@ -125,7 +125,7 @@ export class MongoCollection<Document extends object> implements Collection<Docu
     const shape = withoutFields(requireShape(this.definition), 'name');
     const [stored] = await this.shapes.getMany([name]);
     if (stored !== undefined && 'key' in stored && JSON.stringify(stored.key) !== JSON.stringify(key)) {
-      throw otherKeyError(this.connection.place, name);
+      throw otherKeyError(this.connection.address, name);
     }
     const typed = Object.keys(this.definition.types ?? {});
     await ensureStructure(this.connection, {

@@ -2,7 +2,7 @@ import type { Db, Document, MongoClient } from 'mongodb';
 import { warnThroughNode, type StoreOptions } from '../result-store.js';
 import { isClosed, isPassing, mongoError, unreachable } from './mongo-error.js';
 import { OutageRetry } from './outage-retry.js';
-import { mongoAddress } from './place.js';
+import { mongoAddress } from './address.js';
 import { closedError } from '../storage-error.js';
 
 /** Longer than a restart, shorter than a user waits; the URI's `serverSelectionTimeoutMS` overrides it. */
@@ -26,7 +26,7 @@ export class Connection {
   private constructor(
     private readonly client: MongoClient,
     database: string,
-    readonly place: string,
+    readonly address: string,
     readonly warn: (message: string) => void,
     retry: OutageRetry,
   ) {
@@ -51,7 +51,7 @@ export class Connection {
     const asked = /[?&]serverSelectionTimeoutMS=(\d{1,9})(?:&|$)/i.exec(uri)?.[1];
     const giveUpAfterMs = asked === undefined ? GIVE_UP_AFTER_MS : Number(asked);
     const { signal } = options;
-    const retry = new OutageRetry({ place: text, warn, isPassing, giveUpAfterMs, signal });
+    const retry = new OutageRetry({ address: text, warn, isPassing, giveUpAfterMs, signal });
     const connection = new Connection(client, database, text, warn, retry);
     const ping = async (): Promise<void> => {
       // The driver connects by itself only once.
@@ -78,8 +78,8 @@ export class Connection {
     try {
       return await this.#retry.run(() => request(this.db));
     } catch (thrown) {
-      if (isClosed(thrown)) throw closedError(this.place);
-      throw mongoError(this.place, what, thrown);
+      if (isClosed(thrown)) throw closedError(this.address);
+      throw mongoError(this.address, what, thrown);
     }
   }
 
@@ -88,7 +88,7 @@ export class Connection {
   }
 
   requireOpen(): void {
-    if (this.#closed !== undefined) throw closedError(this.place);
+    if (this.#closed !== undefined) throw closedError(this.address);
   }
 
   close(): Promise<void> {

@@ -192,7 +192,7 @@ export class DocumentTable {
     );
     return documents.map((_, index) => {
       const error = errors.get(index);
-      return error && mongoError(this.connection.place, WRITE, error);
+      return error && mongoError(this.connection.address, WRITE, error);
     });
   }
 
@@ -218,7 +218,7 @@ export class DocumentTable {
     }
     return documents.map((_, index) => {
       const error = there.includes(index) ? replaced.get(index) : inserted.get(index);
-      return error && mongoError(this.connection.place, WRITE, error);
+      return error && mongoError(this.connection.address, WRITE, error);
     });
   }
 }

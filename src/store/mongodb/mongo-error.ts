@@ -47,15 +47,15 @@ export function isClosed(thrown: unknown): boolean {
 }
 
 /** `what` completes a sentence: "cannot be read". A PlatformError, which already has advice, is passed on. */
-export function mongoError(place: string, what: string, thrown: unknown): PlatformError {
+export function mongoError(address: string, what: string, thrown: unknown): PlatformError {
   if (thrown instanceof PlatformError) return thrown;
-  return new PlatformError('storage', `The store ${place} ${what}: ${describeReason(thrown)}.`, { cause: thrown });
+  return new PlatformError('storage', `The store ${address} ${what}: ${describeReason(thrown)}.`, { cause: thrown });
 }
 
-export function unreachable(place: string, thrown: unknown): PlatformError {
+export function unreachable(address: string, thrown: unknown): PlatformError {
   return new PlatformError(
     'unavailable',
-    `The store ${place} cannot be opened: no server answers there (${messageOf(thrown).replace(/\.$/, '')}). Check the ` +
+    `The store ${address} cannot be opened: no server answers there (${messageOf(thrown).replace(/\.$/, '')}). Check the ` +
       'address and that the server runs, or use another store with --store.',
     { cause: thrown },
   );

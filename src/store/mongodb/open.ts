@@ -41,7 +41,7 @@ export async function openMongoStore(uri: string, options: StoreOptions): Promis
     for (const structure of STRUCTURES) await ensureStructure(connection, structure);
     if (isNew)
       connection.warn(
-        `${connection.place} was not a store and is one now; if you meant another database, check the name.`,
+        `${connection.address} was not a store and is one now; if you meant another database, check the name.`,
       );
     return new MongoResultStore(connection, { isOnlyRead: false });
   } catch (thrown) {

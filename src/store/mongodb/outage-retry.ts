@@ -3,7 +3,7 @@ import { PlatformError } from '../../base/errors.js';
 import { keepTrying } from '../../base/keep-trying.js';
 
 export interface OutageRetryOptions {
-  readonly place: string;
+  readonly address: string;
   readonly warn: (message: string) => void;
   readonly isPassing: (thrown: unknown) => boolean;
   readonly giveUpAfterMs: number;
@@ -88,7 +88,8 @@ export class OutageRetry {
   }
 
   #answered(): void {
-    if (this.#since !== undefined || this.#warned) this.options.warn(`The store ${this.options.place} answers again.`);
+    if (this.#since !== undefined || this.#warned)
+      this.options.warn(`The store ${this.options.address} answers again.`);
     this.#since = undefined;
     this.#warned = false;
   }
@@ -96,17 +97,17 @@ export class OutageRetry {
   #warn(since: number): void {
     if (this.#warned) return;
     this.#warned = true;
-    const { giveUpAfterMs, place, warn } = this.options;
+    const { giveUpAfterMs, address, warn } = this.options;
     const remaining = Math.ceil((since + giveUpAfterMs - this.#clock.now()) / 1000);
-    warn(`The store ${place} does not answer; waiting for it, ${remaining} s at most.`);
+    warn(`The store ${address} does not answer; waiting for it, ${remaining} s at most.`);
   }
 
   #gone(cause: unknown): PlatformError {
-    const { giveUpAfterMs, place, signal } = this.options;
+    const { giveUpAfterMs, address, signal } = this.options;
     const waited = signal?.aborted === true ? '' : ` for ${Math.round(giveUpAfterMs / 1000)} s`;
     return new PlatformError(
       'unavailable',
-      `The store ${place} has not answered${waited}. Check that the server runs and can be reached from here.`,
+      `The store ${address} has not answered${waited}. Check that the server runs and can be reached from here.`,
       { cause },
     );
   }

@@ -40,8 +40,8 @@ export class MongoResultStore implements ResultStore {
     this.#shapes = new DocumentTable(connection, 'collections');
   }
 
-  get place(): string {
-    return this.connection.place;
+  get address(): string {
+    return this.connection.address;
   }
 
   async putMeasurement(measurement: Measurement): Promise<void> {
@@ -174,7 +174,7 @@ export class MongoResultStore implements ResultStore {
   }
 
   #requireOpen(): void {
-    if (this.#closed !== undefined) throw closedError(this.connection.place);
+    if (this.#closed !== undefined) throw closedError(this.connection.address);
   }
 
   async #track<T>(work: Promise<T>): Promise<T> {
@@ -211,7 +211,7 @@ export class MongoResultStore implements ResultStore {
   }
 
   #warnOf(problems: readonly string[]): void {
-    if (problems.length > 0) this.connection.warn(unreadableMessage(this.connection.place, problems));
+    if (problems.length > 0) this.connection.warn(unreadableMessage(this.connection.address, problems));
   }
 }
 

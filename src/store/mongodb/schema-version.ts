@@ -26,7 +26,7 @@ export async function migrate(connection: Connection, migrations: readonly Migra
   const newest = 1 + migrations.length;
   const found = await readVersion(connection);
   if (found === undefined) await writeVersion(connection, newest);
-  else if (found > newest) throw newerError(connection.place, found, newest);
+  else if (found > newest) throw newerError(connection.address, found, newest);
   else {
     for (const [index, migration] of migrations.entries()) {
       if (index + 1 < found) continue;
@@ -43,9 +43,9 @@ export async function requireReadable(connection: Connection): Promise<void> {
   const found = await readVersion(connection);
   if (found === undefined) {
     const remedy = 'check the name; commands that measure or import make a store';
-    throw new PlatformError('not_found', `There is no store at ${connection.place}: ${remedy}.`);
+    throw new PlatformError('not_found', `There is no store at ${connection.address}: ${remedy}.`);
   }
-  if (found > newest) throw newerError(connection.place, found, newest);
+  if (found > newest) throw newerError(connection.address, found, newest);
 }
 
 async function writeVersion(connection: Connection, schemaVersion: number): Promise<void> {
@@ -68,6 +68,6 @@ async function readVersion(connection: Connection): Promise<number | undefined> 
   if (result.success) return result.data.schemaVersion;
   throw new PlatformError(
     'storage',
-    `The store ${connection.place} has a collection "format" of another program. Name another database.`,
+    `The store ${connection.address} has a collection "format" of another program. Name another database.`,
   );
 }

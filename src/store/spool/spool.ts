@@ -80,8 +80,8 @@ export class Spool {
   }
 }
 
-export function spoolFolder(dataFolder: string, place: string): string {
-  return join(dataFolder, 'spool', createHash('sha256').update(place).digest('hex').slice(0, 16));
+export function spoolFolder(dataFolder: string, address: string): string {
+  return join(dataFolder, 'spool', createHash('sha256').update(address).digest('hex').slice(0, 16));
 }
 
 /** The same key for all versions of a record, so that a later version takes the place of an earlier one. */

@@ -8,7 +8,7 @@ import { Spool, spoolFolder } from './spool.js';
 /** At any moment, each write is in the spool or on the server. @returns the numbers of writes that waited */
 export async function syncSpool(uri: string, dataFolder: string, options: StoreOptions): Promise<Transferred> {
   const store = await openMongoStore(uri, options);
-  const spool = new Spool(spoolFolder(dataFolder, store.place), options);
+  const spool = new Spool(spoolFolder(dataFolder, store.address), options);
   let measurements = 0;
   let documents = 0;
   try {

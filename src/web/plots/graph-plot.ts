@@ -38,25 +38,26 @@ export function graphDot(graphs: readonly DrawnGraph[]): string {
 }
 
 /** In more nodes, only the marked ones can be found. */
-const MOST_NODES = 600;
+const MAX_NODES = 600;
 
 const BOX = { width: 250, height: 36, apart: 24, below: 22 } as const;
 
-const MOST_CHARACTERS = 36;
+const MAX_CHARACTERS = 36;
 
 function shortened(text: string): string {
   const line = oneLine(text);
-  return line.length > MOST_CHARACTERS ? `${line.slice(0, MOST_CHARACTERS - 1)}…` : line;
+  return line.length > MAX_CHARACTERS ? `${line.slice(0, MAX_CHARACTERS - 1)}…` : line;
 }
 
 function markedOf({ title, nodes, edges }: DrawnGraph): DrawnGraph {
   const kept = nodes.flatMap(({ isMarked }, index) => (isMarked ? [index] : []));
-  const places = new Map(kept.map((index, place) => [index, place]));
+  const positions = new Map(kept.map((index, position) => [index, position]));
   return {
     title: `${title}, without the ${nodes.length - kept.length} other kernels`,
     nodes: kept.flatMap((index) => nodes[index] ?? []),
     edges: edges.flatMap(([from, to]) => {
-      const [start, end] = [places.get(from), places.get(to)];
+      const start = positions.get(from);
+      const end = positions.get(to);
       return start === undefined || end === undefined ? [] : [[start, end] as const];
     }),
   };
@@ -84,7 +85,8 @@ function placed({ title, nodes, edges }: DrawnGraph, top: number): Placed {
   const left = (index: number): number => 40 + (columns[index] ?? 0) * (BOX.width + BOX.apart);
   const upper = (index: number): number => top + 44 + (ranks[index] ?? 0) * (BOX.height + BOX.below);
   const lines = edges.map(([from, to]) => {
-    const [start, end] = [left(from) + BOX.width / 2, left(to) + BOX.width / 2];
+    const start = left(from) + BOX.width / 2;
+    const end = left(to) + BOX.width / 2;
     const isMarked = nodes[from]?.isMarked === true && nodes[to]?.isMarked === true;
     // Around the boxes between them.
     const isAround = columns[from] === columns[to] && (ranks[to] ?? 0) - (ranks[from] ?? 0) > 1;
@@ -99,7 +101,8 @@ function placed({ title, nodes, edges }: DrawnGraph, top: number): Placed {
     return svgLine(ends, isMarked && !isAround ? `stroke="${MARK}" stroke-width="2"` : 'class="axis"');
   });
   const boxes = nodes.map(({ name, detail, isMarked }, index) => {
-    const [x, y] = [left(index), upper(index)];
+    const x = left(index);
+    const y = upper(index);
     const frame = isMarked ? `stroke="${MARK}" stroke-width="2"` : 'class="axis"';
     const size = `x="${x}" y="${y}" width="${BOX.width}" height="${BOX.height}" rx="4"`;
     return [
@@ -122,7 +125,7 @@ export function graphSvg(graphs: readonly DrawnGraph[]): string {
   const content: string[] = [];
   let width = 400;
   for (const graph of graphs) {
-    const drawn = placed(graph.nodes.length > MOST_NODES ? markedOf(graph) : graph, top);
+    const drawn = placed(graph.nodes.length > MAX_NODES ? markedOf(graph) : graph, top);
     content.push(...drawn.svg);
     top += drawn.height;
     width = Math.max(width, drawn.width);

@@ -49,9 +49,10 @@ function rectangle(
   look: string,
   tip: string,
 ): string {
-  const [top, height] = [Math.min(one, other), Math.abs(one - other)];
-  const place = `x="${(center - width / 2).toFixed(1)}" y="${top.toFixed(1)}" width="${width.toFixed(1)}" height="${height.toFixed(1)}"`;
-  return `<rect ${place} ${look}><title>${escapedMarkup(tip)}</title></rect>`;
+  const top = Math.min(one, other);
+  const height = Math.abs(one - other);
+  const box = `x="${(center - width / 2).toFixed(1)}" y="${top.toFixed(1)}" width="${width.toFixed(1)}" height="${height.toFixed(1)}"`;
+  return `<rect ${box} ${look}><title>${escapedMarkup(tip)}</title></rect>`;
 }
 
 /** A missing value interrupts lines between names. */
@@ -97,9 +98,9 @@ export function linePlot(drawn: LinePlot): string {
     const dashedBefore = series.slice(0, index + 1).filter((one) => one.isDashed === true).length;
     const color = COLORS[(index - dashedBefore) % COLORS.length] ?? '';
     const dashes = isDashed ? ' stroke-dasharray="5 4"' : '';
-    const places = [...values.keys()].filter((position) => values[position] !== undefined);
-    const segments = places.slice(1).flatMap((position, before) => {
-      const from = places[before] ?? 0;
+    const present = [...values.keys()].filter((position) => values[position] !== undefined);
+    const segments = present.slice(1).flatMap((position, before) => {
+      const from = present[before] ?? 0;
       if (!isConnected || (numbers.length === 0 && position - from > 1)) return [];
       const ends = [from, position].map((end) => [x.at(end), y.at(values[end] ?? 0)] as const);
       return [svgLine(ends, `stroke="${color}" stroke-width="1.5"${dashes}`)];
@@ -126,7 +127,8 @@ export function linePlot(drawn: LinePlot): string {
   });
   const drawnBoxes = boxes.flatMap((box, position) => {
     if (box === undefined) return [];
-    const [at, { least, from, to, most }] = [x.at(position), box];
+    const at = x.at(position);
+    const { least, from, to, most } = box;
     const ends = [
       [at, y.at(least)],
       [at, y.at(most)],

@@ -32,7 +32,8 @@ export function scatterPlot({ title, xTitle, yTitle, points, roofs }: ScatterPlo
   const y = logScale([...points.map((point) => point.y), ...roofs.map(({ limit }) => limit)], PLOT.y);
   const drawnRoofs = roofs.flatMap(({ label, slope, limit }) => {
     const start = Math.max(x.ends[0], y.ends[0] / slope);
-    const [ridge, end] = [limit / slope, x.ends[1]];
+    const ridge = limit / slope;
+    const end = x.ends[1];
     const line = [
       [x.at(start), y.at(Math.min(limit, slope * start))],
       [x.at(ridge), y.at(limit)],

@@ -7,7 +7,7 @@ interface Remedy {
 }
 
 export interface NamedBroker {
-  readonly place: string;
+  readonly address: string;
   readonly user: string;
 }
 
@@ -55,15 +55,19 @@ const REMEDIES: ReadonlyMap<string, Remedy> = new Map([
 ]);
 
 /** Converts an error of the client into an error with advice. An error that may pass is `unavailable`. */
-export function amqpError({ place, user }: NamedBroker, thrown: unknown): PlatformError {
+export function amqpError({ address, user }: NamedBroker, thrown: unknown): PlatformError {
   if (thrown instanceof PlatformError) return thrown;
   const remedy = REMEDIES.get(thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '');
   const said = messageOf(thrown);
   const options = { cause: thrown };
   if (remedy === undefined) {
-    const message = `The broker ${place} cannot be used: ${said}. Check that it runs and can be reached from here.`;
+    const message = `The broker ${address} cannot be used: ${said}. Check that it runs and can be reached from here.`;
     return new PlatformError('unavailable', message, options);
   }
   const who = remedy.withUser === undefined ? '' : `${remedy.withUser} ${user}: `;
-  return new PlatformError(remedy.code, `The broker ${place} cannot be used: ${who}${remedy.text} (${said}).`, options);
+  return new PlatformError(
+    remedy.code,
+    `The broker ${address} cannot be used: ${who}${remedy.text} (${said}).`,
+    options,
+  );
 }

@@ -1,7 +1,7 @@
 import { type Channel, Connection } from 'rabbitmq-client';
 import { PlatformError } from '../../base/errors.js';
 import { amqpError } from './amqp-error.js';
-import { parseBrokerUser } from './place.js';
+import { parseBrokerUser } from './address.js';
 
 /** Seconds between two heartbeats. A broker or client without a heartbeat for about four intervals counts as gone. */
 const HEARTBEAT_S = 10;
@@ -28,13 +28,13 @@ export class Broker {
 
   private constructor(
     readonly connection: Connection,
-    readonly place: string,
+    readonly address: string,
     readonly user: string,
     readonly warn: BrokerOptions['onWarning'],
   ) {}
 
   /** Later, a lost connection is retried until it is restored. @throws PlatformError as amqp-error.ts says */
-  static async connect(uri: string, place: string, { onWarning, caPem }: BrokerOptions): Promise<Broker> {
+  static async connect(uri: string, address: string, { onWarning, caPem }: BrokerOptions): Promise<Broker> {
     const connection = new Connection({
       url: uri,
       connectionName: 'mlmodelscope',
@@ -43,14 +43,14 @@ export class Broker {
       retryLow: FIRST_PAUSE_MS,
       retryHigh: MAX_PAUSE_MS,
       acquireTimeout: ACQUIRE_LIMIT_MS,
-      ...(caPem === undefined || !place.startsWith('amqps:') ? {} : { tls: { ca: caPem } }),
+      ...(caPem === undefined || !address.startsWith('amqps:') ? {} : { tls: { ca: caPem } }),
     });
-    const broker = new Broker(connection, place, parseBrokerUser(uri), onWarning);
+    const broker = new Broker(connection, address, parseBrokerUser(uri), onWarning);
     let isConnected = false;
     let isLost = false;
     await new Promise<void>((resolve, reject) => {
       connection.on('connection', () => {
-        if (isLost) onWarning(`the broker ${place} answers again`);
+        if (isLost) onWarning(`the broker ${address} answers again`);
         isLost = false;
         isConnected = true;
         broker.#blocked = undefined;
@@ -71,7 +71,7 @@ export class Broker {
     });
     connection.on('connection.unblocked', () => {
       broker.#blocked = undefined;
-      onWarning(`the broker ${place} takes messages again`);
+      onWarning(`the broker ${address} takes messages again`);
     });
     return broker;
   }
@@ -100,6 +100,6 @@ export class Broker {
 
   private blockedMessage(reason: string): string {
     const advice = 'free space on its machine, or lower its limits (disk_free_limit, vm_memory_high_watermark)';
-    return `The broker ${this.place} takes no messages, because it is ${reason}: ${advice}.`;
+    return `The broker ${this.address} takes no messages, because it is ${reason}: ${advice}.`;
   }
 }

@@ -2,12 +2,12 @@ import type { WorkQueue } from '../work-queue.js';
 import { Broker, type BrokerOptions } from './broker.js';
 import { AmqpWorkQueue } from './work-queue.js';
 
-/** @param place the address without a password @throws PlatformError with the reason why the broker cannot be used */
-export async function openAmqpQueue(uri: string, place: string, options: BrokerOptions): Promise<WorkQueue> {
-  const publishing = await Broker.connect(uri, place, options);
+/** @param address without a password @throws PlatformError with the reason why the broker cannot be used */
+export async function openAmqpQueue(uri: string, address: string, options: BrokerOptions): Promise<WorkQueue> {
+  const publishing = await Broker.connect(uri, address, options);
   try {
     // Only the publishing connection warns when the broker is lost, and only that connection can be blocked.
-    const broker = await Broker.connect(uri, place, { ...options, onWarning: () => undefined });
+    const broker = await Broker.connect(uri, address, { ...options, onWarning: () => undefined });
     return new AmqpWorkQueue(broker, publishing);
   } catch (thrown) {
     await publishing.close();

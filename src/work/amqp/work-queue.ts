@@ -270,7 +270,7 @@ export class AmqpWorkQueue implements WorkQueue {
     const ended = new AbortController();
     const givenUp = async (): Promise<never> => {
       await this.clock.sleep(GIVE_UP_MS, ended.signal);
-      const silent = `The broker ${this.broker.place} has confirmed nothing for ${GIVE_UP_MS / 1000} s.`;
+      const silent = `The broker ${this.broker.address} has confirmed nothing for ${GIVE_UP_MS / 1000} s.`;
       const advice = 'Check that it runs and can be reached from here.';
       throw this.publishing.refusal ?? new PlatformError('unavailable', `${silent} ${advice}`);
     };

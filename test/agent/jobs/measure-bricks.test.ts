@@ -25,17 +25,17 @@ describe('samples of a composite', () => {
     const twoTrips = [kernel('inner', 1000), kernel('inner', 1000)];
     const kernels = [kernel('plain', 50_000), kernel('three', 50_000, 3), kernel('loop', 90_000, 1, twoTrips)];
     const nodesOf = [['plain'], ['three'], ['loop']];
-    const outcomes = collectOutcomes({ ...composite, nodesOf, places: 1 }, [{ durationNs: 200_000, kernels }], cost);
+    const outcomes = collectOutcomes({ ...composite, nodesOf, times: 1 }, [{ durationNs: 200_000, kernels }], cost);
     assert.deepEqual(
       outcomes.map(({ overheadMs }) => overheadMs?.toFixed(6)),
       ['0.003000', '0.005000', '0.009000'],
     );
   });
 
-  test('are the mean over the places of a brick', () => {
+  test('are the mean over the times of a brick', () => {
     const kernels = [kernel('a', 10_000), kernel('b', 20_000, 3), kernel('c', 30_000), kernel('d', 40_000, 3)];
-    // A brick of two nodes, in two places.
-    const twice: Composite = { ...composite, nodesOf: [['a', 'b', 'c', 'd']], places: 2 };
+    // A brick of two nodes, in two times.
+    const twice: Composite = { ...composite, nodesOf: [['a', 'b', 'c', 'd']], times: 2 };
     const [outcome] = collectOutcomes(twice, [{ durationNs: 100_000, kernels }], cost);
     assert.deepEqual(
       outcome?.runMs.map((ms) => ms.toFixed(6)),

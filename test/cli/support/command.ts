@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { LOCK_GROUP_VARIABLE } from '../../../src/agent/worker/machine-lock.js';
 import type { Lifetime } from '../../support/lifetime.js';
-import { LONGEST_WAIT_MS } from '../../support/until.js';
+import { MAX_WAIT_MS } from '../../support/until.js';
 import { AS_STORED, ONCE } from './tiny-models.js';
 
 /** The command as it was built beside these tests. */
@@ -128,7 +128,7 @@ export async function workplace(t: Lifetime): Promise<Workplace> {
       });
     });
     const said = async (pattern: RegExp): Promise<RegExpExecArray> => {
-      const deadline = performance.now() + LONGEST_WAIT_MS;
+      const deadline = performance.now() + MAX_WAIT_MS;
       for (;;) {
         const match = pattern.exec(stdout) ?? pattern.exec(stderr);
         if (match !== null) return match;

@@ -100,7 +100,8 @@ test('times at which the machine is slow widen the interval, and raise the tail'
     assert.ok(low?.p99_ms && value?.p99_ms && high?.p99_ms);
     return { p99: value.p99_ms, width: high.p99_ms - low.p99_ms };
   };
-  const [quiet, busy] = [at(0), at(4)];
+  const quiet = at(0);
+  const busy = at(4);
   assert.ok(busy.p99 > 1.3 * quiet.p99, `${busy.p99} and ${quiet.p99}`);
   assert.ok(busy.width > 3 * quiet.width, `${busy.width} and ${quiet.width}`);
 });

@@ -106,7 +106,8 @@ async function bothSources(
 ): Promise<readonly [imported: ResultStore, traced: ResultStore]> {
   const path = join(await temporaryFolder(t), 'net.json');
   await writeFile(path, profile(options));
-  const [imported, traced] = [await openMemoryStore(), await openMemoryStore()];
+  const imported = await openMemoryStore();
+  const traced = await openMemoryStore();
   const models = await readTrace(path, { model: 'net' });
   await storeTraces(models.map((model) => ({ ...model, system: 'here' })), imported, new Date()); // prettier-ignore
   const runs = await readProfile(path);
@@ -170,7 +171,8 @@ describe('the analyses of XSP', () => {
   for (const { name } of xsp.analyses ?? []) {
     test(`${name}: the same table of a stored and of an imported trace`, async (t) => {
       const [imported, traced] = await bothSources(t);
-      const [a, b] = [await tableOf(name, imported), await tableOf(name, traced)];
+      const a = await tableOf(name, imported);
+      const b = await tableOf(name, traced);
       assert.ok(a.rows.length > 0);
       assert.deepEqual(a.rows, b.rows);
       assert.deepEqual(a.columns, b.columns);
@@ -215,7 +217,8 @@ describe('the analyses of XSP', () => {
     ] as const) {
       assert.ok(Math.abs(total(await tableOf(name, imported), `${key}_percent`) - 100) < 1e-9, name);
     }
-    const [time, kernels] = [await tableOf('type-latency', imported), await tableOf('kernels', imported)];
+    const time = await tableOf('type-latency', imported);
+    const kernels = await tableOf('kernels', imported);
     assert.ok(Math.abs(total(time, 'duration') - total(kernels, 'duration')) < 1e-9);
   });
 
@@ -254,7 +257,8 @@ describe('the analyses of XSP', () => {
 
   test('A11 and A12: on the layers of the author; what computes none of them comes last', async (t) => {
     const store = await tracedHere(t);
-    const [layers, kernels] = [await tableOf('layer-kernels', store), await tableOf('kernels', store)];
+    const layers = await tableOf('layer-kernels', store);
+    const kernels = await tableOf('kernels', store);
     assert.deepEqual(column(layers, 'layer_name'), ['author-conv', 'author-relu', 'again']);
     assert.deepEqual(column(layers, 'layer_index'), [0, 1, null]);
     assert.deepEqual(column(layers, 'kernels'), ['conv', 'conv, relu', 'again']);

@@ -10,7 +10,7 @@ function retrying(signal?: AbortSignal) {
   const clock = new FakeClock();
   const warnings: string[] = [];
   const retry = new OutageRetry({
-    place: 'mongodb://db/results',
+    address: 'mongodb://db/results',
     warn: (message) => warnings.push(message),
     isPassing: (thrown) => thrown instanceof Away,
     giveUpAfterMs: 90_000,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { amqpError } from '../../../src/work/amqp/amqp-error.js';
 import { Broker } from '../../../src/work/amqp/broker.js';
-import { parseBrokerUser } from '../../../src/work/amqp/place.js';
+import { parseBrokerUser } from '../../../src/work/amqp/address.js';
 import { AmqpWorkQueue } from '../../../src/work/amqp/work-queue.js';
 import { openQueue } from '../../../src/work/open-queue.js';
 import { type FailedWork, type Handled, MAX_BODY_BYTES, type WorkQueue } from '../../../src/work/work-queue.js';
@@ -206,7 +206,7 @@ describe('a broker that cannot be used', { ...deadline, ...needsRabbitMq }, () =
 
   it('names the user that an address without one means', () => {
     const thrown = Object.assign(new Error('refused'), { code: 'ACCESS_REFUSED' });
-    const { message } = amqpError({ place: 'amqp://mq', user: parseBrokerUser('amqp://mq') }, thrown);
+    const { message } = amqpError({ address: 'amqp://mq', user: parseBrokerUser('amqp://mq') }, thrown);
     assert.match(message, /^The broker amqp:\/\/mq cannot be used: it refuses the user guest \(the address names none/);
     assert.match(parseBrokerUser('amqp://alice:secret@mq/vhost'), /^the user "alice"$/);
   });

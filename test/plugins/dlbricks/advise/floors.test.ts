@@ -16,7 +16,8 @@ function chain(length: number): LayerGraph {
 /** A variant whose kernels end after these layers, with a time for each. */
 function variant(source: LayerGraph, name: string, kernels: readonly (readonly [end: number, ms: number])[]) {
   const layers = kernels.flatMap(([end], at) => {
-    const [first, last] = [source.layers[(kernels[at - 1]?.[0] ?? -1) + 1], source.layers[end]];
+    const first = source.layers[(kernels[at - 1]?.[0] ?? -1) + 1];
+    const last = source.layers[end];
     return first === undefined || last === undefined ? [] : [{ ...last, inputs: first.inputs, outputs: last.outputs }];
   });
   const recipe = {

@@ -52,7 +52,9 @@ describe('values that decide how fast kernels are', () => {
   });
 
   test('may come from one number, as where an exporter fills what a condition hides', () => {
-    const [first, second, third] = ['shifted', 'wide', 'scores'];
+    const first = 'shifted';
+    const second = 'wide';
+    const third = 'scores';
     const filled = [
       node('Where', ['hidden', 'mask', 'x'], [first]),
       node('Transpose', [first], [second]),

@@ -87,7 +87,8 @@ function simulateOnMany(count: number, sharing: Sharing, isCompared: boolean, no
 
 /** Simulates a model's estimate from bricks on this many occasions, and the model's latency in a process of its own. */
 function simulate({ minute, drift, own, within }: Machine, occasions: number, noise: () => number) {
-  const [ofBricks, ofWhole] = [1 + minute * noise(), 1 + minute * noise()];
+  const ofBricks = 1 + minute * noise();
+  const ofWhole = 1 + minute * noise();
   const measurements = Array.from({ length: occasions }, (_, index) => {
     const common = 1 + drift * noise();
     return BRICKS_MS.map((ms, brick) => {
