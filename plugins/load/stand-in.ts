@@ -73,14 +73,16 @@ const SIZING_QUERIES = 20;
 /** Pauses between an answer and the next query, in ms. Caches are lost within some of them. */
 const PAUSES = [0, 1, 2, 4, 8, 16, 32, 64];
 const DENSE_QUERIES = 9;
-/** Queries at random moments of a block, and its least length. */
-const RANDOM_QUERIES = 16;
-const RANDOM_MS = 1000;
+/** Least number of queries at random moments in a block, and least length of it. */
+const RANDOM_QUERIES = 4;
+const RANDOM_MS = 1500;
+const MIN_UTILIZATION = 0.1;
 const MAX_UTILIZATION = 0.8;
 
+/** Of an observation, and its least number of blocks if they fit into the longest. */
 const MIN_MS = 6000;
 const MAX_MS = 30_000;
-const MIN_BLOCKS = 6;
+const MIN_BLOCKS = 4;
 
 const ONE = { samples: [1], limit: 1, waitMs: 0 };
 const TRIAL = { dispatch: 'turns', seed: 1, limit: 1 } as const;
@@ -182,7 +184,8 @@ export interface ObservedLoad {
 
 /** Queries at random moments that keep the agents as busy with a stand-in as others do with its model. */
 function randomPlan(utilization: number, runMs: number, agents: number, seed: number): Plan {
-  const perSecond = (1000 * agents * Math.min(MAX_UTILIZATION, utilization)) / runMs;
+  const share = Math.max(MIN_UTILIZATION, Math.min(MAX_UTILIZATION, utilization));
+  const perSecond = (1000 * agents * share) / runMs;
   const arrivals = poissonArrivals({ perSecond, queries: RANDOM_QUERIES * agents, leastMs: RANDOM_MS, seed });
   return { kind: 'open', arrivals };
 }
@@ -205,7 +208,9 @@ export async function observe(
     const agents = reachesOf(place).length;
     const blocks: Block[] = [];
     const startMs = performance.now();
-    while ((blocks.length < MIN_BLOCKS || performance.now() - startMs < leastMs) && !place.signal.aborted) {
+    const elapsedMs = (): number => performance.now() - startMs;
+    const isWanted = (): boolean => elapsedMs() < (blocks.length < MIN_BLOCKS ? MAX_MS : leastMs);
+    while (isWanted() && !place.signal.aborted) {
       const busy = { ...CLOSED, clients: 2 * agents, thinkMs: [0], queries: DENSE_QUERIES * agents };
       const dense = runsIn(await generator.trial({ ...TRIAL, plan: busy }));
       const thinkMs = shuffled(PAUSES, next);
@@ -217,7 +222,7 @@ export async function observe(
       if (paused.kind === 'closed') returns.push(...returnsIn(apart, thinkMs));
       blocks.push({ paused: runsIn(apart), handovers: handoversIn(apart), dense });
     }
-    return { blocks, blockMs: (performance.now() - startMs) / blocks.length };
+    return { blocks, blockMs: elapsedMs() / blocks.length };
   });
   const handovers = result.blocks.flatMap((block) => block.handovers.map(({ ms }) => ms));
   if (handovers.length === 0) return undefined;
