@@ -10,7 +10,7 @@ import {
   storedEstimates,
 } from './predict.js';
 import { buildBenchmark, type Place } from './serve.js';
-import { isSearch, samplesAsked } from './settings.js';
+import { samplesAsked } from './settings.js';
 import {
   bricksOf,
   MAX_RUN_MS,
@@ -57,8 +57,8 @@ export class ModelPredictor {
   }
 
   #loadOf(plan: TrialPlan | undefined): ObservedLoad {
-    const { settings, agents } = this.run;
-    if (plan === undefined) return { utilization: isSearch(settings) ? SEARCH_UTILIZATION : undefined };
+    const { agents } = this.run;
+    if (plan === undefined) return { utilization: SEARCH_UTILIZATION };
     const utilization = computeUtilization(plan, this.times.value, { costs: NO_COSTS, agents }) ?? undefined;
     return { utilization, durationMs: scheduledMs(plan) / 2 };
   }

@@ -244,7 +244,8 @@ export interface Sampler {
 
 /** What is known of a machine's runs from one or more observations of the same stand-in. */
 export class Slowness {
-  readonly #blocks: readonly Block[];
+  /** With all runs of a block together. */
+  readonly #blocks: readonly (Omit<Block, 'paused'> & { readonly runs: readonly ObservedRun[] })[];
   readonly #blockMs: number;
   readonly undisturbedMs: number;
 
@@ -256,7 +257,7 @@ export class Slowness {
     const relative = (runs: readonly ObservedRun[]) => runs.map((run) => ({ ...run, ms: run.ms / undisturbed }));
     this.#blocks = observations.flatMap(({ blocks }) => {
       return blocks.map(({ paused, handovers, dense }) => {
-        return { paused: relative(paused), handovers, dense: relative(dense) };
+        return { runs: relative([...paused, ...dense]), handovers, dense: relative(dense) };
       });
     });
     this.#blockMs = sumOf(observations.map(({ blockMs }) => blockMs)) / observations.length;
@@ -271,14 +272,14 @@ export class Slowness {
 
   /** Slowdowns of all runs after pauses about as long. */
   after(pauseMs: number): readonly number[] {
-    return this.#blocks.flatMap(({ paused, dense }) => runsNear([...paused, ...dense], pauseMs).map(({ ms }) => ms));
+    return this.#blocks.flatMap(({ runs }) => runsNear(runs, pauseMs).map(({ ms }) => ms));
   }
 
   /** Draws of one second come from one part of the observation, because a machine is slow for some time. */
   sampler(seed: number): Sampler {
     const next = xoshiro128pp(seed);
     const firstBlocks = new Map<number, number>();
-    const blockAt = (ms: number): Block | undefined => {
+    const blockAt = (ms: number) => {
       const segment = Math.floor(ms / SEGMENT_MS);
       const first = firstBlocks.get(segment) ?? next();
       firstBlocks.set(segment, first);
@@ -290,10 +291,7 @@ export class Slowness {
       return near[next() % near.length]?.ms;
     };
     return {
-      slowdown: (startMs, pauseMs) => {
-        const { paused = [], dense = [] } = blockAt(startMs) ?? {};
-        return drawn([...paused, ...dense], pauseMs) ?? 1;
-      },
+      slowdown: (startMs, pauseMs) => drawn(blockAt(startMs)?.runs ?? [], pauseMs) ?? 1,
       handoverMs: (sentMs, pauseMs) => drawn(blockAt(sentMs)?.handovers ?? [], pauseMs) ?? 0,
     };
   }
