@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const TRIES = 12;
 const PAUSE_MS = 3_000;
 
-/** Measures until a ratio is near enough. Other tests run at the same time, some for half a minute, so one of some ratios has to be. */
+/** Measures until a ratio is near enough. Other machines share the host, some for half a minute, so one of some ratios has to be. */
 export async function assertSomeRatio(
   measure: () => Promise<number>,
   isNear: (ratio: number) => boolean,

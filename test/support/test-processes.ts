@@ -86,11 +86,9 @@ const ALONE: ReadonlySet<string> = new Set([
   'composite/plan-composites',
   'mutants/hunt',
   'plugins/dlbricks/commands/matrix',
-  'plugins/dlbricks/hard-to-measure',
   'plugins/dlbricks/traces/hostile-files',
   'plugins/dlbricks/traces/icpe2020',
   'plugins/dlbricks/values-of-run',
-  'plugins/xsp/kernels-at-peaks',
   'rpc/accounts',
   'rpc/clock-jumps',
   'rpc/guarded-requests',
@@ -155,6 +153,9 @@ const WAITING: ReadonlySet<string> = new Set([
   'work/queued-platform',
 ]);
 
+/** Files that compare measured times. Each runs alone, after all others. */
+const MEASURING: ReadonlySet<string> = new Set(['plugins/dlbricks/hard-to-measure', 'plugins/xsp/kernels-at-peaks']);
+
 function nameOf(file: string): string {
   return file.replace(/\.test\.js$/, '');
 }
@@ -162,7 +163,7 @@ function nameOf(file: string): string {
 /** The shared process of a file, by the most specific entry; undefined if the file has a process of its own. */
 function processOf(file: string): string | undefined {
   const name = nameOf(file);
-  if (ALONE.has(name) || WAITING.has(name)) return undefined;
+  if ([ALONE, WAITING, MEASURING].some((alone) => alone.has(name))) return undefined;
   const holding = Object.entries(TOGETHER).flatMap(([process, places]) => {
     return places
       .filter((place) => name === place || name.startsWith(`${place}/`))
@@ -183,6 +184,8 @@ export interface TestFiles {
   readonly waiting: readonly string[];
   /** Those that keep a core busy. */
   readonly computing: readonly string[];
+  /** Those that compare measured times: nothing else may run beside them. */
+  readonly measuring: readonly string[];
 }
 
 /** Writes the file of a process with the tests in `files`. @returns its path */
@@ -210,9 +213,13 @@ export function testFiles({ quick = false } = {}): TestFiles {
     // Short ones come last, so that no core waits long for another one.
     ...Object.keys(TOGETHER).map((name) => ({ name, files: files.filter((file) => processOf(file) === name) })),
   ];
-  const pathsOf = (areWaiting: boolean): readonly string[] => {
-    const chosen = processes.filter(({ name }) => WAITING.has(name) === areWaiting && (!quick || QUICK.has(name)));
+  const pathsOf = (isChosen: (name: string) => boolean): readonly string[] => {
+    const chosen = processes.filter(({ name }) => isChosen(name) && (!quick || QUICK.has(name)));
     return chosen.map(({ name, files: of }) => processFile(name, of));
   };
-  return { waiting: pathsOf(true), computing: pathsOf(false) };
+  return {
+    waiting: pathsOf((name) => WAITING.has(name)),
+    computing: pathsOf((name) => !WAITING.has(name) && !MEASURING.has(name)),
+    measuring: pathsOf((name) => MEASURING.has(name)),
+  };
 }
