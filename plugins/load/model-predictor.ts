@@ -8,6 +8,7 @@ import {
   NO_COSTS,
   type Predicting,
   storedEstimates,
+  weighTimes,
 } from './predict.js';
 import { buildBenchmark, type Place } from './serve.js';
 import { samplesAsked } from './settings.js';
@@ -29,6 +30,10 @@ const SHOWN_PAUSES = [0, 2, 8, 32] as const;
 
 /** Of a stand-in before a search, about as much as at the rates that are found. */
 const SEARCH_UTILIZATION = 0.6;
+
+/** Times of stand-ins that have all of a model's work, over those of their models: mean, and 95 % (docs/load.md). */
+const WHOLE_RATIO = 1.02;
+const WHOLE_ERROR = 0.06;
 
 /** Predicts trials of one model, from its estimates and from runs of a stand-in on the machine. */
 export class ModelPredictor {
@@ -95,11 +100,15 @@ export class ModelPredictor {
     const common = { agents: run.agents, waitMs: run.settings.max_wait_ms };
     const newest = known.at(-1);
     if (newest === undefined) return { ...common, times, costs: NO_COSTS, runTimes };
+    const slowness = new Slowness(known);
+    const { error = 0, isWhole = false } = this.#standIn ?? {};
+    const [batch = 1] = samplesAsked(run.settings);
+    const seen = { batch, ms: slowness.undisturbedMs / WHOLE_RATIO, error: WHOLE_ERROR };
     return {
       ...common,
-      times: addError(times, this.#standIn?.error ?? 0),
+      times: addError(isWhole ? weighTimes(times, seen) : times, error),
       costs: newest,
-      slowness: new Slowness(known),
+      slowness,
     };
   }
 

@@ -131,6 +131,33 @@ export function addError({ low, value, high }: EstimatedTimes, share: number): E
   return { low: low && widened(low, -1), value, high: high && widened(high, 1) };
 }
 
+/** Another estimate of one time, with half the width of its interval, relative. */
+export interface FurtherEstimate extends BatchTime {
+  readonly error: number;
+}
+
+/**
+ * The times with a further estimate, independent of them: the mean of the logarithms, weighted by their precision. Where
+ * the two contradict each other, the interval is as much wider (Birge's ratio). Other batches are shifted as much.
+ */
+export function weighTimes({ low, value, high }: EstimatedTimes, further: FurtherEstimate): EstimatedTimes {
+  const index = value.findIndex(({ batch }) => batch === further.batch);
+  const [own, lowest, highest] = [value, low, high].map((times) => times?.[index]?.ms);
+  if (own === undefined || lowest === undefined || highest === undefined || lowest <= 0) return { low, value, high };
+  const ownError = Math.log(highest / lowest) / 2;
+  const total = Math.hypot(ownError, further.error);
+  const difference = Math.log(further.ms / own);
+  const factor = Math.exp(difference * (ownError / total) ** 2);
+  const contradiction = Math.max(1, Math.abs(difference) / total);
+  const narrowing = (further.error / total) * contradiction;
+  const shifted = (ends: readonly BatchTime[] | undefined, narrowed = 1): readonly BatchTime[] | undefined =>
+    ends?.map(({ batch, ms }, at) => {
+      const middle = value[at]?.ms ?? ms;
+      return { batch, ms: factor * middle * (ms / middle) ** (at === index ? narrowed : 1) };
+    });
+  return { low: shifted(low, narrowing), value: shifted(value) ?? value, high: shifted(high, narrowing) };
+}
+
 /** Times of one server's runs, with the pauses between them. */
 class Server implements ServiceTimes {
   readonly returnMs: number;

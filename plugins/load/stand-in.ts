@@ -24,6 +24,8 @@ export interface StandIn {
   readonly runOptions: RunOptions;
   /** It slows down by this much more or less than its model, in 95 % of cases (docs/load.md). */
   readonly error: number;
+  /** Whether it has all of the model's work, so that it takes about as long. */
+  readonly isWhole: boolean;
 }
 
 /** The model that a stand-in of one layer is like. */
@@ -101,7 +103,7 @@ export async function oneLayerLike({ weightBytes, runMs }: Likeness, place: Plac
   const bytes = Math.min(LAYER_BYTES.max, Math.max(LAYER_BYTES.min, weightBytes));
   const { runOptions } = place;
   const plan = { ...CLOSED, clients: 1, thinkMs: [0], queries: SIZING_QUERIES };
-  const common = { runOptions, error: ERROR_OF_LAYER };
+  const common = { runOptions, error: ERROR_OF_LAYER, isWhole: false };
   const first = { ...common, benchmark: standInModel(bytes, FIRST_ROWS) };
   const { result } = await serving(first, place, (generator) => generator.trial({ ...TRIAL, plan }));
   const firstMs = medianOf(runsIn(result).map(({ ms }) => ms));
@@ -132,7 +134,8 @@ export async function bricksOf(loaded: LoadedModel, share: number, place: Place)
   }
   // Bricks are optimized already, and the optimizer would compute those that have only weights.
   const asItIs: RunOptions = { ...runOptions, optimizationLevel: 'disabled' };
-  return { benchmark: buildComposite(chosen, 0).benchmark, runOptions: asItIs, error: ERROR_OF_BRICKS };
+  const isWhole = chosen.length === recipe.sequences.length;
+  return { benchmark: buildComposite(chosen, 0).benchmark, runOptions: asItIs, error: ERROR_OF_BRICKS, isWhole };
 }
 
 /** Every run but the first of each server, whose pause is not known. */

@@ -18,10 +18,12 @@ const ATTEMPTS = 3;
 const MAX_DOUBLINGS = 16;
 const MAX_HALVINGS = 12;
 const MAX_LOWERINGS = 40;
+const MAX_RETAKES = 4;
 
 /**
- * The largest rate within a bound: doubles while it holds, then bisects to 2 %. A trial may pass by chance, so the rate
- * is lowered by 2 % until it passes with three further seeds.
+ * The largest rate within a bound: doubles while it holds, then bisects to 2 %. A trial may fail by chance, so the
+ * smallest rate that failed is tried again with another seed; if it passes, the search goes on above it. A trial may
+ * pass by chance, so the rate is then lowered by 2 % until it passes with three further seeds.
  *
  * @param startRate half of what one server answers at most @param seed of the first trial; further trials count it up
  */
@@ -45,21 +47,31 @@ export async function largestRate(trial: RateTrial, startRate: number, seed: num
   let low: number | undefined;
   let high: number | undefined;
   let rate = startRate;
-  for (let step = 0; low === undefined || high === undefined; step++) {
-    const result = await holds(rate);
-    if (result === null) return outcome('a trial had no result');
-    if (result) low = rate;
-    else high = rate;
-    if (high === undefined && step >= MAX_DOUBLINGS) return outcome('no rate is too high');
-    if (low === undefined && step >= MAX_HALVINGS) return outcome('no rate is low enough');
-    rate = result ? rate * 2 : rate / 2;
-  }
-  while (high - low > TOLERANCE * low) {
-    const middle: number = (low + high) / 2;
-    const result = await holds(middle);
-    if (result === null) return outcome('a trial had no result');
-    if (result) low = middle;
-    else high = middle;
+  for (let retakes = 0; ; retakes++) {
+    for (let step = 0; low === undefined || high === undefined; step++) {
+      const result = await holds(rate);
+      if (result === null) return outcome('a trial had no result');
+      if (result) low = rate;
+      else high = rate;
+      if (high === undefined && step >= MAX_DOUBLINGS) return outcome('no rate is too high');
+      if (low === undefined && step >= MAX_HALVINGS) return outcome('no rate is low enough');
+      rate = result ? rate * 2 : rate / 2;
+    }
+    while (high - low > TOLERANCE * low) {
+      const middle: number = (low + high) / 2;
+      const result = await holds(middle);
+      if (result === null) return outcome('a trial had no result');
+      if (result) low = middle;
+      else high = middle;
+    }
+    if (retakes === MAX_RETAKES) break;
+    const retaken = await holds(high);
+    if (retaken === null) return outcome('a trial had no result');
+    if (!retaken) break;
+    const passing: number = high;
+    low = passing;
+    high = failures.filter((failed) => failed > passing).sort((a, b) => a - b)[0];
+    rate = 2 * passing;
   }
   for (let lowered = 0; lowered < MAX_LOWERINGS; lowered++) {
     let again = 0;

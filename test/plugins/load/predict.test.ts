@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addError, type EstimatedTimes, NO_COSTS, predictRate, predictTrial } from '../../../plugins/load/predict.js';
+import {
+  addError,
+  type EstimatedTimes,
+  NO_COSTS,
+  predictRate,
+  predictTrial,
+  weighTimes,
+} from '../../../plugins/load/predict.js';
 import { predictGeneration } from '../../../plugins/load/generation.js';
 import { Slowness } from '../../../plugins/load/stand-in.js';
 import { settingsSchema } from '../../../plugins/load/settings.js';
@@ -127,6 +134,25 @@ test('stored runs of the whole model give the queue their variance', () => {
   assert.equal(constant.service_variation, null);
   assert.ok(Math.abs((varying.service_variation ?? 0) - 1) < 0.05, `${varying.service_variation}`);
   assert.ok((varying.value?.p99_ms ?? 0) > 1.5 * (constant.value?.p99_ms ?? Infinity));
+});
+
+test('a further estimate of a time is weighed by its precision', () => {
+  const estimate = times(10 / 1.2, 10, 10 * 1.2);
+  const equal = weighTimes(estimate, { batch: 1, ms: 11, error: Math.log(1.2) });
+  near(equal.value[0]?.ms, Math.sqrt(110));
+  near(equal.high?.[0]?.ms, Math.sqrt(110) * 1.2 ** Math.SQRT1_2);
+  near(equal.low?.[0]?.ms, Math.sqrt(110) / 1.2 ** Math.SQRT1_2);
+  const sharp = weighTimes(estimate, { batch: 1, ms: 11, error: 0.001 });
+  near(sharp.value[0]?.ms, 11, 1e-4);
+  near(sharp.high?.[0]?.ms, 11, 2e-3);
+  const without = { ...estimate, low: undefined };
+  assert.deepEqual(weighTimes(without, { batch: 1, ms: 11, error: 0.01 }), without);
+});
+
+test('two estimates that contradict each other have a wide interval', () => {
+  const { low, value, high } = weighTimes(times(9.9, 10, 10.1), { batch: 1, ms: 14, error: 0.01 });
+  assert.ok((low?.[0]?.ms ?? 0) < 10.5 && (high?.[0]?.ms ?? 0) > 13.5);
+  near(value[0]?.ms, Math.sqrt(140), 1e-3);
 });
 
 test('the error of a stand-in widens the interval of the estimate, in quadrature', () => {
