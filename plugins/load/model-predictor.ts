@@ -33,7 +33,7 @@ const SEARCH_UTILIZATION = 0.6;
 
 /** Times of stand-ins that have all of a model's work, over those of their models: mean, and 95 % (docs/load.md). */
 const WHOLE_RATIO = 1.02;
-const WHOLE_ERROR = 0.06;
+const WHOLE_ERROR = 0.04;
 
 /** Predicts trials of one model, from its estimates and from runs of a stand-in on the machine. */
 export class ModelPredictor {

@@ -82,7 +82,10 @@ const EXPONENTIAL: ReadonlySet<string> = new Set([
 /** Values that must be positive or an index are made for the brick. */
 function takesAnyValue({ role, elementType, fill, isGiven }: BenchmarkInput): boolean {
   const isFree = role === 'activation' && fill.list === undefined && isGiven !== true;
-  return isFree && ELEMENT_TYPES[elementType].kind === 'float' && fill.low < 0;
+  const { kind, bits } = ELEMENT_TYPES[elementType];
+  // Quantized data. No operator takes 8 bits as an index.
+  if (kind === 'integer' && bits === 8) return isFree && fill.low <= 0 && fill.high >= 127;
+  return isFree && kind === 'float' && fill.low < 0;
 }
 
 function takingAnyValue({ inputs }: Benchmark, { graph }: Model): ReadonlySet<string> {

@@ -18,15 +18,15 @@ import { temporaryFolder } from '../store/temporary-folder.js';
 const OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'disabled' } as const;
 
 /** y = op(x) on this number of elements; the default is enough to have a producer. */
-function unary(opType: string, elements = 4096): Benchmark {
+function unary(opType: string, elements = 4096, elementType: ElementType = 'float32'): Benchmark {
   const dims = [elements / 64, 64];
   const tiny = benchmarkOf({
-    inputs: { x: { dims } },
+    inputs: { x: { dims, elementType } },
     nodes: [{ opType, inputs: ['x'], outputs: ['y'] }],
     outputs: ['y'],
   });
   const parsed = parseModel(tiny.model, 'brick');
-  const types = new Map([...parsed.graph.types, ['y', { elementType: 'float32', dims }] as const]);
+  const types = new Map([...parsed.graph.types, ['y', { elementType, dims }] as const]);
   return { ...tiny, model: encodeModelToBytes({ ...parsed, graph: { ...parsed.graph, types } }) };
 }
 
@@ -125,6 +125,19 @@ describe('a composite', { timeout: 60_000 }, () => {
       shapes.map(({ inputs }) => inputs),
       [tanh?.outputs],
     );
+  });
+
+  test('lets a quantized brick read the output of the one before it, if it takes all values of 8 bits', () => {
+    const inputOf = (elementType: ElementType, fill: { readonly low: number; readonly high: number }) => {
+      const brick = unary('Abs', 4096, elementType);
+      const filled = { ...brick, inputs: brick.inputs.map((input) => ({ ...input, fill: { ...fill, seed: 1 } })) };
+      const { nodes } = parseModel(buildComposite([filled, filled], 0).benchmark.model, 'composite').graph;
+      return nodes.find(({ name }) => name === 'b1.0')?.inputs[0];
+    };
+    assert.equal(inputOf('uint8', { low: 0, high: 255 }), 'b0_y');
+    assert.equal(inputOf('int8', { low: -127, high: 127 }), 'b0_y');
+    assert.equal(inputOf('uint8', { low: 1, high: 3 }), 'b1_x');
+    assert.equal(inputOf('int32', { low: 0, high: 255 }), 'b1_x');
   });
 
   test('makes the input of an exponential function, since outputs of another brick may be too large', () => {
