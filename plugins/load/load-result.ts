@@ -94,8 +94,8 @@ const rateSchema = z.strictObject({
   measured: z.array(searchSchema).describe('One for each search, each in processes of its own'),
   predicted: z
     .strictObject({
-      low_per_second: rate.describe("With the upper end of the estimate's interval"),
-      value_per_second: rate,
+      low_per_second: rate.describe('Of 95 % of the simulated searches'),
+      value_per_second: rate.describe('Their median'),
       high_per_second: rate,
       reason: z.string().nullable(),
     })

@@ -11,7 +11,7 @@ import {
   weighTimes,
 } from './predict.js';
 import { buildBenchmark, type Place } from './serve.js';
-import { samplesAsked } from './settings.js';
+import { leastTrialMs, samplesAsked } from './settings.js';
 import {
   bricksOf,
   MAX_RUN_MS,
@@ -31,9 +31,16 @@ const SHOWN_PAUSES = [0, 2, 8, 32] as const;
 /** Of a stand-in before a search, about as much as at the rates that are found. */
 const SEARCH_UTILIZATION = 0.6;
 
-/** Times of stand-ins that have all of a model's work, over those of their models: mean, and 95 % (docs/load.md). */
-const WHOLE_RATIO = 1.02;
+/** Trials that an observation before or after a search lasts as long as: a search takes minutes. */
+const SEARCH_TRIALS = 3;
+
+/**
+ * Times of stand-ins that have all of a model's work, over those of their models: mean, and 95 % (docs/load.md). What a
+ * stand-in has besides takes some 40 µs, which is much of a shorter run.
+ */
+const WHOLE_RATIO = 1.016;
 const WHOLE_ERROR = 0.04;
+const MIN_WHOLE_MS = 5;
 
 /** Predicts trials of one model, from its estimates and from runs of a stand-in on the machine. */
 export class ModelPredictor {
@@ -61,9 +68,16 @@ export class ModelPredictor {
     return [measured, this.#from([before, await this.#observe(load)])];
   }
 
+  /** From all observations, of one or more searches. */
+  afterAll(): Predicting {
+    return this.#from(this.#seen);
+  }
+
   #loadOf(plan: TrialPlan | undefined): ObservedLoad {
-    const { agents } = this.run;
-    if (plan === undefined) return { utilization: SEARCH_UTILIZATION };
+    const { agents, settings } = this.run;
+    if (plan === undefined) {
+      return { utilization: SEARCH_UTILIZATION, durationMs: SEARCH_TRIALS * leastTrialMs(settings, 0) };
+    }
     const utilization = computeUtilization(plan, this.times.value, { costs: NO_COSTS, agents }) ?? undefined;
     return { utilization, durationMs: scheduledMs(plan) / 2 };
   }
@@ -104,9 +118,10 @@ export class ModelPredictor {
     const { error = 0, isWhole = false } = this.#standIn ?? {};
     const [batch = 1] = samplesAsked(run.settings);
     const seen = { batch, ms: slowness.undisturbedMs / WHOLE_RATIO, error: WHOLE_ERROR };
+    const isComparable = isWhole && slowness.undisturbedMs >= MIN_WHOLE_MS;
     return {
       ...common,
-      times: addError(isWhole ? weighTimes(times, seen) : times, error),
+      times: addError(isComparable ? weighTimes(times, seen) : times, error),
       costs: newest,
       slowness,
     };

@@ -238,15 +238,18 @@ const NOTHING: PredictedLoad = {
 const MAX_DRAWN = 40;
 const MAX_QUERIES = 400_000;
 
+/** About as many as a search has. */
+const TRIALS_OF_SEARCH = 15;
+
 /** A prediction's interval has this share of the ways to go in its middle. */
 const CONFIDENCE = 0.95;
 const SHARES = { low: (1 - CONFIDENCE) / 2, value: 0.5, high: (1 + CONFIDENCE) / 2 } as const;
 
-function drawnWays(plan: TrialPlan, { slowness, runTimes }: Predicting): readonly Drawn[] {
+function drawnWays(plan: TrialPlan, { slowness, runTimes }: Predicting, trials = 1): readonly Drawn[] {
   const { seed, options } = plan;
   if (slowness === undefined && runTimes === undefined) return [0, 0.5, 1].map((position) => ({ position, seed }));
   const queries = options.plan.kind === 'open' ? options.plan.arrivals.length : options.plan.queries;
-  const count = Math.max(5, Math.min(MAX_DRAWN, Math.floor(MAX_QUERIES / queries)));
+  const count = Math.max(5, Math.min(MAX_DRAWN, Math.floor(MAX_QUERIES / queries / trials)));
   return Array.from({ length: count }, (_, index) => ({ position: (index + 0.5) / count, seed: seed + 1000 * index }));
 }
 
@@ -319,6 +322,7 @@ export function noPrediction(reason: string): PredictedLoad {
 
 export type PredictedRate = NonNullable<SearchedRate['predicted']>;
 
+/** As many ways as of a trial, each of which is a search of its own. */
 export async function predictRate(
   trialAt: (perSecond: number, seed: number) => TrialPlan,
   startRate: (times: readonly BatchTime[]) => number,
@@ -326,21 +330,27 @@ export async function predictRate(
   predicting: Predicting,
 ): Promise<PredictedRate> {
   const { times } = predicting;
-  const search = async (end: keyof EstimatedTimes): Promise<number | null> => {
-    if (times[end] === undefined) return null;
-    const position = { low: 0, value: 0.5, high: 1 }[end];
+  const search = async (way: Drawn): Promise<number | null> => {
     const trial = (perSecond: number, ofTrial: number): Promise<boolean | null> => {
-      const way = { position, seed: ofTrial };
-      return Promise.resolve(simulated(trialAt(perSecond, ofTrial), predicting, way).figures.holds);
+      const { figures } = simulated(trialAt(perSecond, ofTrial), predicting, { ...way, seed: ofTrial });
+      return Promise.resolve(figures.holds);
     };
-    return (await largestRate(trial, startRate(timesAt(times, position)), seed)).passed;
+    return (await largestRate(trial, startRate(timesAt(times, way.position)), way.seed)).passed;
   };
-  const rate = await search('value');
+  const ways = drawnWays(trialAt(startRate(times.value), seed), predicting, TRIALS_OF_SEARCH);
+  const rates: number[] = [];
+  for (const way of ways) {
+    const rate = await search(way);
+    if (rate !== null) rates.push(rate);
+  }
+  const isKnown = rates.length === ways.length;
+  const at = (share: number): number | null => (isKnown ? quantile(rates, share) : null);
+  const hasInterval = times.low !== undefined && times.high !== undefined;
   return {
-    low_per_second: await search('high'),
-    value_per_second: rate,
-    high_per_second: await search('low'),
-    reason: rate === null ? 'no rate holds the bound: it is too near to the time of a run' : null,
+    low_per_second: hasInterval ? at(SHARES.low) : null,
+    value_per_second: at(SHARES.value),
+    high_per_second: hasInterval ? at(SHARES.high) : null,
+    reason: isKnown ? null : 'no rate holds the bound: it is too near to the time of a run',
   };
 }
 

@@ -210,7 +210,7 @@ async function searchRates(loaded: LoadedModel, bound: Bound, run: Run, source: 
   const [samples = 1] = settings.batches;
   const limit = limitOf(settings, [samples]);
   const predictor = source instanceof ModelPredictor ? source : undefined;
-  let predicting = settings.measure ? undefined : await predictor?.predicting(undefined);
+  if (!settings.measure) await predictor?.predicting(undefined);
   for (let search = 0; settings.measure && search < settings.searches && !place.signal.aborted; search++) {
     const asked = { samples: [samples], limit, waitMs: settings.max_wait_ms };
     const models = await modelsBySize(loaded, loadedBatch, asked, place);
@@ -241,13 +241,13 @@ async function searchRates(loaded: LoadedModel, bound: Bound, run: Run, source: 
     const [{ result, ends }, seen] = await byTurns(predictor, undefined, () => {
       return whileServing(loaded.name, models, asked, place, searching);
     });
-    predicting = seen;
     for (const { plan, row } of withSteal(result.found, ends)) {
       rows.push({ ...row, predicted: predictedOf(plan, source, seen) });
     }
     const { passed, failed, trials, stopped } = result.searched;
     searches.push({ passed_per_second: passed, failed_per_second: failed, trials, stopped });
   }
+  const predicting = place.signal.aborted ? undefined : predictor?.afterAll();
   const startRate = (times: Predicting['times']['value']): number => (500 * agents) / (times[0]?.ms ?? 1);
   const predicted = predicting === undefined ? null : await predictRate(trialAt, startRate, settings.seed, predicting);
   if (rows.length === 0 && predicted?.value_per_second != null) {

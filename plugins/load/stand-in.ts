@@ -278,16 +278,20 @@ export class Slowness {
     return this.#blocks.flatMap(({ runs }) => runsNear(runs, pauseMs).map(({ ms }) => ms));
   }
 
-  /** Draws of one second come from one part of the observation, because a machine is slow for some time. */
+  /**
+   * Draws of one second come from one part of the observation, because a machine is slow for some time. Each sampler has
+   * other parts, some of them twice (a bootstrap), because the observation is a sample of the machine's time.
+   */
   sampler(seed: number): Sampler {
     const next = xoshiro128pp(seed);
+    const blocks = this.#blocks.map(() => this.#blocks[next() % this.#blocks.length]);
     const firstBlocks = new Map<number, number>();
     const blockAt = (ms: number) => {
       const segment = Math.floor(ms / SEGMENT_MS);
       const first = firstBlocks.get(segment) ?? next();
       firstBlocks.set(segment, first);
       const later = Math.floor((ms % SEGMENT_MS) / this.#blockMs);
-      return this.#blocks[(first + later) % this.#blocks.length];
+      return blocks[(first + later) % blocks.length];
     };
     const drawn = (runs: readonly ObservedRun[], pauseMs: number): number | undefined => {
       const near = runsNear(runs, pauseMs);

@@ -18,7 +18,7 @@ const ATTEMPTS = 3;
 const MAX_DOUBLINGS = 16;
 const MAX_HALVINGS = 12;
 const MAX_LOWERINGS = 40;
-const MAX_RETAKES = 4;
+const MAX_RETAKES = 2;
 
 /**
  * The largest rate within a bound: doubles while it holds, then bisects to 2 %. A trial may fail by chance, so the

@@ -120,15 +120,15 @@ describe('weights stay where they are', () => {
     }));
 });
 
-test('hundreds of thousands of tiny tensors take linear time', LIMIT, () =>
+test('a hundred thousand tiny tensors take linear time', LIMIT, () =>
   withTemporaryFolder(async (folder) => {
     const path = join(folder, 'many.onnx');
-    const initializer = Array.from({ length: 200_000 }, (_, i) => floats(`w${i}`, [i]));
+    const initializer = Array.from({ length: 100_000 }, (_, i) => floats(`w${i}`, [i]));
     const names = initializer.map(({ name }) => name);
     await writeFile(path, pipeline([node('Sum', ['x', ...names], ['y'])], { initializer }));
     const { initializers } = (await readModel(path)).graph;
-    const last = initializers.get('w199999')?.data;
+    const last = initializers.get('w99999')?.data;
     assert.equal(last?.kind, 'inline');
-    assert.equal(new DataView(last.bytes.buffer, last.bytes.byteOffset).getFloat32(0, true), 199_999);
+    assert.equal(new DataView(last.bytes.buffer, last.bytes.byteOffset).getFloat32(0, true), 99_999);
   }),
 );
