@@ -86,6 +86,9 @@ const MIN_MS = 6000;
 const MAX_MS = 30_000;
 const MIN_BLOCKS = 4;
 
+/** Queries at random moments that waited, which show the time between two runs better than a dense loop. */
+const MIN_GAPS = 10;
+
 const ONE = { samples: [1], limit: 1, waitMs: 0 };
 const TRIAL = { dispatch: 'turns', seed: 1, limit: 1 } as const;
 const CLOSED = { kind: 'closed', samples: 1, leastMs: 0 } as const;
@@ -161,6 +164,13 @@ function returnsIn({ records }: RanTrial, thinkMs: readonly number[]): readonly 
   });
 }
 
+/** From the end of a run until that of a query that waited already. */
+function gapsIn({ records }: RanTrial): readonly number[] {
+  return pairsOf(records).flatMap(([before, { scheduledMs, startedMs }]) => {
+    return startedMs === null || scheduledMs > before.finishedMs ? [] : [startedMs - before.finishedMs];
+  });
+}
+
 function pairsOf(records: readonly QueryRecord[]): readonly (readonly [QueryRecord, QueryRecord])[] {
   return [...groupedBy(records, ({ server }) => server).values()].flatMap((own) => {
     return own.slice(1).flatMap((next, index) => {
@@ -207,6 +217,7 @@ export async function observe(
   const leastMs = Math.min(MAX_MS, Math.max(MIN_MS, durationMs));
   const next = xoshiro128pp(1);
   const returns: number[] = [];
+  const gaps: number[] = [];
   const { result } = await serving(standIn, place, async (generator) => {
     const agents = reachesOf(place).length;
     const blocks: Block[] = [];
@@ -222,6 +233,7 @@ export async function observe(
           ? { ...CLOSED, clients: 1, thinkMs, queries: PAUSES.length * agents + 1 }
           : randomPlan(utilization, medianOf(dense.map(({ ms }) => ms)), agents, blocks.length + 1);
       const apart = await generator.trial({ ...TRIAL, plan: paused });
+      gaps.push(...gapsIn(apart));
       if (paused.kind === 'closed') returns.push(...returnsIn(apart, thinkMs));
       blocks.push({ paused: runsIn(apart), handovers: handoversIn(apart), dense });
     }
@@ -233,7 +245,10 @@ export async function observe(
     ...result,
     handoverMs: medianOf(handovers),
     returnMs: returns.length === 0 ? undefined : medianOf(returns),
-    betweenMs: medianOf(result.blocks.flatMap(({ dense }) => dense.map(({ pauseMs }) => pauseMs))),
+    betweenMs:
+      gaps.length >= MIN_GAPS
+        ? sumOf(gaps) / gaps.length
+        : medianOf(result.blocks.flatMap(({ dense }) => dense.map(({ pauseMs }) => pauseMs))),
   };
 }
 
