@@ -168,7 +168,7 @@ describe('exports', { ...deadline, concurrency: 2 }, () => {
     const csv = await readFile(place.path('out/report.csv'), 'utf8');
     const markdown = await readFile(place.path('out/r.md'), 'utf8');
     assert.equal(csv.split('\r\n')[1]?.split(',').slice(0, 5).join(), `four,4,3,1,${models[0]?.estimate_ms}`);
-    assert.match(markdown, /^\| model \|.*\n\| --- \|.*\n\| four \| 1 \| 1 \| 4 \| 3 \|/);
+    assert.match(markdown, /^\| model \|.*\n\| --- \|.*\n\| four \| 1 \| 1 \| 4 \| 3 \|/m);
     const html = await readFile(place.path('out/r.html'), 'utf8');
     assert.match(html, /<h1>Latency of four on .*<\/h1>[^]*<th scope="row">four<\/th>/);
     assert.deepEqual(

@@ -144,7 +144,7 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
       /^name,layers,.*,system,threads,batch,dimensions,tokens_per_second,settings,.*\r\nnet,/,
     );
     const latest = await place.run(['evaluations', 'follow', 'latest', '--export-markdown', '-', ...server]);
-    assert.match(latest.stdout, /^\| model \| batch \| threads \|/);
+    assert.match(latest.stdout, /^\| model \| batch \| threads \|/m);
     assert.ok((shown.result.models[0]?.estimate_ms ?? 0) > 0);
   });
 
