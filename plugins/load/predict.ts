@@ -337,20 +337,21 @@ export async function predictRate(
     };
     return (await largestRate(trial, startRate(timesAt(times, way.position)), way.seed)).passed;
   };
-  const ways = drawnWays(trialAt(startRate(times.value), seed), predicting, TRIALS_OF_SEARCH);
   const rates: number[] = [];
-  for (const way of ways) {
+  for (const way of drawnWays(trialAt(startRate(times.value), seed), predicting, TRIALS_OF_SEARCH)) {
     const rate = await search(way);
-    if (rate !== null) rates.push(rate);
+    if (rate === null) {
+      const reason = 'no rate holds the bound: it is too near to the time of a run';
+      return { low_per_second: null, value_per_second: null, high_per_second: null, reason };
+    }
+    rates.push(rate);
   }
-  const isKnown = rates.length === ways.length;
-  const at = (share: number): number | null => (isKnown ? quantile(rates, share) : null);
   const hasInterval = times.low !== undefined && times.high !== undefined;
   return {
-    low_per_second: hasInterval ? at(SHARES.low) : null,
-    value_per_second: at(SHARES.value),
-    high_per_second: hasInterval ? at(SHARES.high) : null,
-    reason: isKnown ? null : 'no rate holds the bound: it is too near to the time of a run',
+    low_per_second: hasInterval ? quantile(rates, SHARES.low) : null,
+    value_per_second: quantile(rates, SHARES.value),
+    high_per_second: hasInterval ? quantile(rates, SHARES.high) : null,
+    reason: null,
   };
 }
 
