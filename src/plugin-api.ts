@@ -278,7 +278,7 @@ export { NO_BATCHING } from './load/batcher.js';
 export { type Bound, BOUND_EXAMPLES, boundOf } from './load/bound.js';
 export { leastQueries, nearestRank } from './load/percentiles.js';
 export { offeredRate, poissonArrivals } from './load/schedule.js';
-export { largestRate, type RateSearch } from './load/search.js';
+export { largestRate, type RateSearch, type RateSearching, type RateTrial, searchRate } from './load/search.js';
 export { type ServiceTimes, simulateTrial } from './load/simulate.js';
 export { PERCENTILES, summaryOf, type TrialSummary } from './load/summary.js';
 export { type Dispatch, DISPATCHES, type Plan, type QueryRecord, type TrialOptions } from './load/trial.js';

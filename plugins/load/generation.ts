@@ -7,6 +7,7 @@ import {
   offeredRate,
   PlatformError,
   poissonArrivals,
+  type RateTrial,
   readJsonFile,
   simulateTrial,
   summaryOf,
@@ -106,7 +107,7 @@ function timesOf(firstMs: number | null, furtherMs: number | null): Times | unde
 }
 
 /** What texts take under load: their service time is that of all tokens, and a bound is on the first one. */
-export async function predictGeneration(one: Generation, generating: Generating): Promise<readonly GenerationRow[]> {
+export function predictGeneration(one: Generation, generating: Generating): readonly GenerationRow[] {
   const { settings } = generating;
   const { model, prompt, tokens, first_token_ms: firstMs, further_tokens_ms: furtherMs } = one;
   const value = timesOf(firstMs, furtherMs);
@@ -123,7 +124,7 @@ export async function predictGeneration(one: Generation, generating: Generating)
   const slowest = high ?? value;
   const slowestMs =
     (slowest.firstMs + slowest.furtherMs) * slowdownAt(generating.slowness, 'high') + generating.costs.betweenMs;
-  const rates = settings.rates ?? (await largestFirst(value, generating));
+  const rates = settings.rates ?? largestFirst(value, generating);
   return rates.map((perSecond): GenerationRow => {
     const at = (times: Times | undefined, end: keyof EstimatedTimes) => {
       return times === undefined ? undefined : firstTokens(times, perSecond, settings.seed, generating, end);
@@ -149,12 +150,12 @@ export async function predictGeneration(one: Generation, generating: Generating)
   });
 }
 
-async function largestFirst(times: Times, generating: Generating): Promise<readonly number[]> {
+function largestFirst(times: Times, generating: Generating): readonly number[] {
   if (generating.bound === undefined) return [];
   const { seed: first } = generating.settings;
-  const trial = (perSecond: number, seed: number): Promise<boolean | null> => {
-    return Promise.resolve(firstTokens(times, perSecond, seed, generating).summary.holds);
+  const holds = ({ perSecond, seed }: RateTrial): boolean | null => {
+    return firstTokens(times, perSecond, seed, generating).summary.holds;
   };
-  const { passed } = await largestRate(trial, 500 / (times.firstMs + times.furtherMs), first);
+  const { passed } = largestRate(holds, 500 / (times.firstMs + times.furtherMs), first);
   return passed === null ? [] : [passed];
 }

@@ -31,9 +31,6 @@ const SHOWN_PAUSES = [0, 2, 8, 32] as const;
 /** Of a stand-in before a search, about as much as at the rates that are found. */
 const SEARCH_UTILIZATION = 0.6;
 
-/** Trials that an observation before or after a search lasts as long as: a search takes minutes. */
-const SEARCH_TRIALS = 3;
-
 /**
  * Times of stand-ins that have all of a model's work, over those of their models: mean, and 95 % (docs/load.md). What a
  * stand-in has besides takes some 40 µs, which is much of a shorter run.
@@ -76,7 +73,7 @@ export class ModelPredictor {
   #loadOf(plan: TrialPlan | undefined): ObservedLoad {
     const { agents, settings } = this.run;
     if (plan === undefined) {
-      return { utilization: SEARCH_UTILIZATION, durationMs: SEARCH_TRIALS * leastTrialMs(settings, 0) };
+      return { utilization: SEARCH_UTILIZATION, durationMs: leastTrialMs(settings, 0) / 2 };
     }
     const utilization = computeUtilization(plan, this.times.value, { costs: NO_COSTS, agents }) ?? undefined;
     return { utilization, durationMs: scheduledMs(plan) / 2 };

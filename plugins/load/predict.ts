@@ -7,6 +7,7 @@ import {
   largestRate,
   type LoadedModel,
   nearestRank,
+  type RateTrial,
   type ResultStore,
   type ServiceTimes,
   signatureWithoutName,
@@ -323,23 +324,22 @@ export function noPrediction(reason: string): PredictedLoad {
 export type PredictedRate = NonNullable<SearchedRate['predicted']>;
 
 /** As many ways as of a trial, each of which is a search of its own. */
-export async function predictRate(
+export function predictRate(
   trialAt: (perSecond: number, seed: number) => TrialPlan,
   startRate: (times: readonly BatchTime[]) => number,
   seed: number,
   predicting: Predicting,
-): Promise<PredictedRate> {
+): PredictedRate {
   const { times } = predicting;
-  const search = async (way: Drawn): Promise<number | null> => {
-    const trial = (perSecond: number, ofTrial: number): Promise<boolean | null> => {
-      const { figures } = simulated(trialAt(perSecond, ofTrial), predicting, { ...way, seed: ofTrial });
-      return Promise.resolve(figures.holds);
+  const search = (way: Drawn): number | null => {
+    const holds = ({ perSecond, seed: ofTrial }: RateTrial): boolean | null => {
+      return simulated(trialAt(perSecond, ofTrial), predicting, { ...way, seed: ofTrial }).figures.holds;
     };
-    return (await largestRate(trial, startRate(timesAt(times, way.position)), way.seed)).passed;
+    return largestRate(holds, startRate(timesAt(times, way.position)), way.seed).passed;
   };
   const rates: number[] = [];
   for (const way of drawnWays(trialAt(startRate(times.value), seed), predicting, TRIALS_OF_SEARCH)) {
-    const rate = await search(way);
+    const rate = search(way);
     if (rate === null) {
       const reason = 'no rate holds the bound: it is too near to the time of a run';
       return { low_per_second: null, value_per_second: null, high_per_second: null, reason };

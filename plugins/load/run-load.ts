@@ -4,7 +4,6 @@ import {
   counted,
   identifySystem,
   type LoadedModel,
-  largestRate,
   type LoadGenerator,
   messageOf,
   type MeasuringContext,
@@ -12,6 +11,8 @@ import {
   buildProvenance,
   type RunOptions,
   buildRunOptions,
+  type RateSearching,
+  searchRate,
   toSystemDocument,
 } from '../../src/plugin-api.js';
 import { predictGeneration } from './generation.js';
@@ -87,7 +88,7 @@ export async function runLoad(
     const seen = await observe(await oneLayerLike(TEXTS, place), place);
     const slowness = seen && new Slowness([seen]);
     for (const one of load.generations) {
-      generations.push(...(await predictGeneration(one, { settings, bound, costs: seen ?? NO_COSTS, slowness })));
+      generations.push(...predictGeneration(one, { settings, bound, costs: seen ?? NO_COSTS, slowness }));
     }
   }
   const result: LoadResult = {
@@ -202,6 +203,18 @@ async function byTurns<T>(
   return predictor === undefined ? [await measure(), undefined] : predictor.around(plan, measure);
 }
 
+/** Trials of a search between two observations of the machine. */
+const TRIALS_OF_ROUND = 3;
+
+/** A search in its first round needs the time of a run. @throws PlatformError where a run takes as long as the bound */
+async function startSearch(loaded: LoadedModel, bound: Bound, generator: LoadGenerator, run: Run) {
+  const serviceMs = await measureServiceMs(loaded, generator, run);
+  if (serviceMs < bound.ms) return searchRate((500 * run.agents) / serviceMs, run.settings.seed);
+  const [time, most] = [serviceMs, bound.ms].map((ms) => `${Number(ms.toPrecision(3))} ms`);
+  const problem = `one run takes ${time}, so no rate holds the bound of ${most}; choose a larger bound (--bound)`;
+  throw new PlatformError('unsupported', problem);
+}
+
 async function searchRates(loaded: LoadedModel, bound: Bound, run: Run, source: Source): Promise<ModelLoad> {
   const { settings, place, agents, loadedBatch, tell } = run;
   const trialAt = (perSecond: number, seed: number): TrialPlan => serverTrial(settings, perSecond, seed, bound);
@@ -210,46 +223,44 @@ async function searchRates(loaded: LoadedModel, bound: Bound, run: Run, source: 
   const [samples = 1] = settings.batches;
   const limit = limitOf(settings, [samples]);
   const predictor = source instanceof ModelPredictor ? source : undefined;
+  const trialsOfRound = predictor === undefined ? Infinity : TRIALS_OF_ROUND;
   if (!settings.measure) await predictor?.predicting(undefined);
   for (let search = 0; settings.measure && search < settings.searches && !place.signal.aborted; search++) {
     const asked = { samples: [samples], limit, waitMs: settings.max_wait_ms };
     const models = await modelsBySize(loaded, loadedBatch, asked, place);
-    const searching = async (generator: LoadGenerator) => {
-      const serviceMs = await measureServiceMs(loaded, generator, run);
-      if (serviceMs >= bound.ms) {
-        const [time, most] = [serviceMs, bound.ms].map((ms) => `${Number(ms.toPrecision(3))} ms`);
-        throw new PlatformError(
-          'unsupported',
-          `one run takes ${time}, so no rate holds the bound of ${most}; choose a larger bound (--bound)`,
-        );
-      }
+    let searching: RateSearching | undefined;
+    let step: ReturnType<RateSearching['next']> | undefined;
+    const searchRound = async (generator: LoadGenerator): Promise<readonly Tried[]> => {
+      searching ??= await startSearch(loaded, bound, generator, run);
+      step ??= searching.next();
       const found: Tried[] = [];
-      const searched = await largestRate(
-        async (perSecond, seed) => {
-          if (place.signal.aborted) return null;
-          tell('searching', found.length, found.length + 1, `${loaded.name}, ${perSecond.toPrecision(4)}/s`);
-          const plan = trialAt(perSecond, seed);
-          const row = await measure(loaded, plan, generator, run);
-          found.push({ plan, row });
-          return row.measured?.holds ?? null;
-        },
-        (500 * agents) / serviceMs,
-        settings.seed,
-      );
-      return { found, searched };
+      while (step.done !== true && found.length < trialsOfRound && !place.signal.aborted) {
+        const { perSecond, seed } = step.value;
+        const done = rows.length + found.length;
+        tell('searching', done, done + 1, `${loaded.name}, ${perSecond.toPrecision(4)}/s`);
+        const plan = trialAt(perSecond, seed);
+        const row = await measure(loaded, plan, generator, run);
+        found.push({ plan, row });
+        step = searching.next(row.measured?.holds ?? null);
+      }
+      return found;
     };
-    const [{ result, ends }, seen] = await byTurns(predictor, undefined, () => {
-      return whileServing(loaded.name, models, asked, place, searching);
-    });
-    for (const { plan, row } of withSteal(result.found, ends)) {
-      rows.push({ ...row, predicted: predictedOf(plan, source, seen) });
+    while (step?.done !== true && !place.signal.aborted) {
+      const [{ result, ends }, seen] = await byTurns(predictor, undefined, async () => {
+        if (place.signal.aborted) return { result: [], ends: [] };
+        return whileServing(loaded.name, models, asked, place, searchRound);
+      });
+      for (const { plan, row } of withSteal(result, ends)) {
+        rows.push({ ...row, predicted: predictedOf(plan, source, seen) });
+      }
     }
-    const { passed, failed, trials, stopped } = result.searched;
+    const interrupted = { passed: null, failed: null, trials: rows.length, stopped: 'it was interrupted' };
+    const { passed, failed, trials, stopped } = step?.done === true ? step.value : interrupted;
     searches.push({ passed_per_second: passed, failed_per_second: failed, trials, stopped });
   }
   const predicting = place.signal.aborted ? undefined : predictor?.afterAll();
   const startRate = (times: Predicting['times']['value']): number => (500 * agents) / (times[0]?.ms ?? 1);
-  const predicted = predicting === undefined ? null : await predictRate(trialAt, startRate, settings.seed, predicting);
+  const predicted = predicting === undefined ? null : predictRate(trialAt, startRate, settings.seed, predicting);
   if (rows.length === 0 && predicted?.value_per_second != null) {
     const plan = trialAt(predicted.value_per_second, settings.seed);
     rows.push({ ...rowOf(loaded, plan), measured: null, predicted: predictedOf(plan, source, predicting) });

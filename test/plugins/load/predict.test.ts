@@ -178,17 +178,17 @@ test('without an interval of the estimate, a prediction has none', () => {
   assert.ok(value !== null);
 });
 
-test('the largest rate is predicted as an interval', async () => {
+test('the largest rate is predicted as an interval', () => {
   const bound = { ms: 50, share: 0.99 };
   const asked = settings({ bound: '50ms@p99' });
   const trialAt = (rate: number, seed: number) => serverTrial(asked, rate, seed, bound);
   const start = () => 50;
-  const rate = await predictRate(trialAt, start, 1, predicting(times(9.5, 10, 10.5)));
+  const rate = predictRate(trialAt, start, 1, predicting(times(9.5, 10, 10.5)));
   const { low_per_second: low, value_per_second: value, high_per_second: high } = rate;
   assert.ok(low !== null && value !== null && high !== null && low < value && value < high);
   // Largest utilization of M/D/1 for 5 s at p99: 0.561. Early stopping asks for more than the share itself.
   assert.ok(value > 50 && value < 58, `${value}`);
-  const impossible = await predictRate(
+  const impossible = predictRate(
     (r, seed) => serverTrial(asked, r, seed, { ms: 5, share: 0.99 }),
     start,
     1,
@@ -221,9 +221,9 @@ const TEXT = {
   further_tokens_high_ms: 105,
 };
 
-test('the first token of a text waits for the whole texts before it', async () => {
+test('the first token of a text waits for the whole texts before it', () => {
   const of = { settings: settings({ rates: [2.5] }), bound: undefined, costs: NO_COSTS };
-  const [row] = await predictGeneration(TEXT, of);
+  const [row] = predictGeneration(TEXT, of);
   assert.ok(row && row.reason === null);
   assert.equal(row.further_token_ms, 10);
   assert.equal(row.utilization, 0.5);
@@ -231,15 +231,15 @@ test('the first token of a text waits for the whole texts before it', async () =
   const { low, value, high } = row.first_token_p99_ms;
   assert.ok(low !== null && value !== null && high !== null && low < value && value < high);
   assert.ok(Math.abs(value / 767 - 1) < 0.1, `${value}`);
-  const [busy] = await predictGeneration(TEXT, { ...of, settings: settings({ rates: [5] }) });
+  const [busy] = predictGeneration(TEXT, { ...of, settings: settings({ rates: [5] }) });
   assert.match(busy?.reason ?? '', /rates below 4\.76\/s are safe/);
-  const [unknown] = await predictGeneration({ ...TEXT, first_token_ms: null }, of);
+  const [unknown] = predictGeneration({ ...TEXT, first_token_ms: null }, of);
   assert.match(unknown?.reason ?? '', /no complete estimate/);
 });
 
-test('a bound on the first token gives the largest rate of texts', async () => {
+test('a bound on the first token gives the largest rate of texts', () => {
   const bound = { ms: 500, share: 0.9 };
   const of = { settings: settingsSchema.parse({ scenario: 'server', bound: '500ms@p90' }), bound, costs: NO_COSTS };
-  const [row] = await predictGeneration(TEXT, of);
+  const [row] = predictGeneration(TEXT, of);
   assert.ok(row?.offered_per_second != null && row.offered_per_second > 2 && row.offered_per_second < 4);
 });
