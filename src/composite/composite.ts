@@ -5,6 +5,7 @@ import { int } from '../onnx/model/make-attributes.js';
 import type { DeclaredType, Model, Node, Tensor, TensorType } from '../onnx/model/model.js';
 import { parseModel } from '../onnx/read/read-model.js';
 import { anonymousAttributes } from '../onnx/layers/rename-subgraphs.js';
+import { standardNode } from '../onnx/model/standard-node.js';
 import { findStaticType } from '../onnx/model/static-type.js';
 import { encodeModelToBytes } from '../onnx/write/write-model.js';
 import { isProducible, Producers } from './producers.js';
@@ -109,13 +110,13 @@ interface Prefixes {
 
 /** A node that reads the shape of a value. Its output has the node's name. */
 function shapeNode(name: string, input: string): Node {
-  return { name, opType: 'Shape', domain: '', inputs: [input], outputs: [name], attributes: [] };
+  return standardNode(name, 'Shape', [input], [name]);
 }
 
 /** A node that concatenates `inputs` times the same few integers. Its output has the node's name. */
 export function idleNode(name: string, integers: string, inputs: number): Node {
-  const ends = { inputs: Array.from({ length: inputs }, () => integers), outputs: [name] };
-  return { name, opType: 'Concat', domain: '', attributes: [int('axis', 0)], ...ends };
+  const copies = Array.from({ length: inputs }, () => integers);
+  return standardNode(name, 'Concat', copies, [name], [int('axis', 0)]);
 }
 
 class CompositeBuilder {
@@ -229,10 +230,8 @@ class CompositeBuilder {
     const padding = this.#padding(paddingBytes);
     if (padding !== undefined) ends.unshift(...padding.outputs);
     const widened = ends.filter((end) => this.#packed.has(end));
-    const casts = widened.map((end): Node => {
-      const attributes = [int('to', ELEMENT_TYPES[UNPACKED].code)];
-      return { name: `${end}.wide`, opType: 'Cast', domain: '', inputs: [end], outputs: [`${end}_wide`], attributes };
-    });
+    const to = int('to', ELEMENT_TYPES[UNPACKED].code);
+    const casts = widened.map((end) => standardNode(`${end}.wide`, 'Cast', [end], [`${end}_wide`], [to]));
     const shapes = ends.map((end, index) => shapeNode(`shape${index}`, this.#packed.has(end) ? `${end}_wide` : end));
     const idleNodes = new Map(
       IDLE_INPUTS.map((inputs) => [inputs, Array.from({ length: IDLE_NODES }, (_, i) => `idle${inputs}.${i}`)]),
@@ -242,14 +241,8 @@ class CompositeBuilder {
       idleNode('first', 'shape0', 1),
       ...[...idleNodes].flatMap(([inputs, names]) => names.map((name) => idleNode(name, 'shape0', inputs))),
     ];
-    const join: Node = {
-      name: 'join',
-      opType: 'Concat',
-      domain: '',
-      inputs: [...shapes, ...idle].flatMap(({ outputs }) => outputs),
-      outputs: [JOINED],
-      attributes: [int('axis', 0)],
-    };
+    const joined = [...shapes, ...idle].flatMap(({ outputs }) => outputs);
+    const join = standardNode('join', 'Concat', joined, [JOINED], [int('axis', 0)]);
     const inputs = [...this.#fed, ...this.#weights];
     const types = new Map<string, DeclaredType>(
       inputs.map(({ name, elementType, dims }) => [name, { elementType, dims }]),
@@ -289,14 +282,7 @@ class CompositeBuilder {
     if (rows === 0) return undefined;
     const fill = { low: 0.5, high: 1.5, seed: 0 };
     this.#addWeight({ name: 'padding', role: 'weight', elementType: 'float32', dims: [rows, PADDING_ROW], fill });
-    return {
-      name: 'padding',
-      opType: 'ReduceMax',
-      domain: '',
-      inputs: ['padding'],
-      outputs: ['padded'],
-      attributes: [],
-    };
+    return standardNode('padding', 'ReduceMax', ['padding'], ['padded']);
   }
 }
 

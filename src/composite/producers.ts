@@ -2,6 +2,7 @@ import type { BenchmarkInput } from '../measurement/benchmark.js';
 import { elementCount, ELEMENT_TYPES, type ElementType } from '../onnx/model/element-type.js';
 import { int } from '../onnx/model/make-attributes.js';
 import type { Node } from '../onnx/model/model.js';
+import { standardNode } from '../onnx/model/standard-node.js';
 
 /** Element types that a runtime casts float32 to. */
 const CASTABLE: ReadonlySet<ElementType> = new Set([
@@ -54,24 +55,10 @@ export class Producers {
     );
     const isFloat = elementType === 'float32';
     const sum = isFloat ? name : `${name}_float`;
-    this.nodes.push({
-      name: `${name}.sum`,
-      opType: 'Add',
-      domain: '',
-      inputs: [column, row],
-      outputs: [sum],
-      attributes: [],
-    });
+    this.nodes.push(standardNode(`${name}.sum`, 'Add', [column, row], [sum]));
     if (isFloat) return;
     const to = int('to', ELEMENT_TYPES[elementType].code);
-    this.nodes.push({
-      name: `${name}.cast`,
-      opType: 'Cast',
-      domain: '',
-      inputs: [sum],
-      outputs: [name],
-      attributes: [to],
-    });
+    this.nodes.push(standardNode(`${name}.cast`, 'Cast', [sum], [name], [to]));
   }
 
   /** Adds a weight with half of the input's range, so that the sum of two has the whole range. @returns its name */

@@ -1,6 +1,7 @@
 import { float } from '../onnx/model/make-attributes.js';
 import type { Node } from '../onnx/model/model.js';
 import { normalizeDomain } from '../onnx/model/opsets.js';
+import { standardNode } from '../onnx/model/standard-node.js';
 
 /** Without a kernel in ONNX Runtime, whose profile then names no node after them. Source: bodies in Operators.md. */
 const DEFINITIONS: ReadonlyMap<string, (node: Node) => readonly Node[]> = new Map([['HardSwish', hardSwish]]);
@@ -15,7 +16,7 @@ function hardSwish({ name, inputs, outputs }: Node): readonly Node[] {
   const gate = `${name}_gate`;
   const attributes = [float('alpha', 1 / 6), float('beta', 0.5)];
   return [
-    { name: `${name}.gate`, opType: 'HardSigmoid', domain: '', inputs: [x], outputs: [gate], attributes },
-    { name: `${name}.product`, opType: 'Mul', domain: '', inputs: [x, gate], outputs, attributes: [] },
+    standardNode(`${name}.gate`, 'HardSigmoid', [x], [gate], attributes),
+    standardNode(`${name}.product`, 'Mul', [x, gate], outputs),
   ];
 }

@@ -1,5 +1,6 @@
 import type { Benchmark } from '../measurement/benchmark.js';
 import { weightlessBenchmark } from '../measurement/weightless.js';
+import { standardNode } from '../onnx/model/standard-node.js';
 
 /** Columns of the input; its rows say how long a run takes. */
 const COLUMNS = 1024;
@@ -15,9 +16,9 @@ export function standInModel(weightBytes: number, rows: number): Benchmark {
     graph: {
       name: 'stand-in',
       nodes: [
-        { name: 'product', opType: 'MatMul', domain: '', inputs: ['x', 'w'], outputs: ['y'], attributes: [] },
+        standardNode('product', 'MatMul', ['x', 'w'], ['y']),
         // A large output would be copied.
-        { name: 'most', opType: 'ReduceMax', domain: '', inputs: ['y'], outputs: ['z'], attributes: [] },
+        standardNode('most', 'ReduceMax', ['y'], ['z']),
       ],
       inputs: ['x'],
       outputs: ['z'],

@@ -5,6 +5,7 @@ import { optimizedRun, type RunOptions, type SystemFacts } from '../measurement/
 import { weightlessBenchmark } from '../measurement/weightless.js';
 import { type ElementType, elementCount, tensorBytes } from '../onnx/model/element-type.js';
 import type { DeclaredType, Node, Tensor } from '../onnx/model/model.js';
+import { standardNode } from '../onnx/model/standard-node.js';
 import type { ResultStore } from '../store/result-store.js';
 import { type KnownResults, knownResults, buildWanted } from './known-results.js';
 import type { Task } from './task.js';
@@ -32,7 +33,7 @@ export interface Peak {
 
 export type Peaks = ReadonlyMap<PeakKind, Peak>;
 
-const PROTOCOL: Protocol = { warmupRuns: 3, runs: 60, minRuns: 10, timeBudgetMs: 5000 };
+export const PEAK_PROTOCOL: Protocol = { warmupRuns: 3, runs: 60, minRuns: 10, timeBudgetMs: 5000 };
 
 const LIMITS: Limits = { timeLimitMs: 120_000, memoryLimitBytes: 8 * 2 ** 30 };
 
@@ -68,14 +69,7 @@ function buildGraph(
   result: string,
 ): Benchmark {
   // Only the shape of the result leaves the graph, so that no values are handed over.
-  const shape: Node = {
-    name: 'shape',
-    opType: 'Shape',
-    domain: '',
-    inputs: [result],
-    outputs: ['shape'],
-    attributes: [],
-  };
+  const shape = standardNode('shape', 'Shape', [result], ['shape']);
   const filled = Object.entries(weights).map(([weight, type]): [string, Tensor] => {
     return [weight, { ...type, data: { kind: 'fill', fill: { low: -1, high: 1, seed: 1 } } }];
   });
@@ -94,23 +88,22 @@ function buildGraph(
   return weightlessBenchmark({ source: name, irVersion: 8, opsets: new Map([['', OPSET]]), graph });
 }
 
-function node(opType: string, inputs: readonly string[], output: string): Node {
-  return { name: output, opType, domain: '', inputs, outputs: [output], attributes: [] };
-}
-
 function product(kind: 'float32' | 'int8', side: number): Probe {
   const dims = [side, side];
   const [opType, given] =
     kind === 'float32' ? ['MatMul', 'float32' as ElementType] : ['MatMulInteger', 'uint8' as ElementType];
   const types = { inputs: { a: { elementType: given, dims } }, weights: { b: { elementType: kind, dims } } };
-  const benchmark = buildGraph(`${opType} ${side}`, [node(opType, ['a', 'b'], 'c')], types, 'c');
+  const benchmark = buildGraph(`${opType} ${side}`, [standardNode('c', opType, ['a', 'b'], ['c'])], types, 'c');
   return { kind, from: `${opType} of ${side} x ${side}`, benchmark, amount: 2 * side ** 3 };
 }
 
 function additions(kind: 'memory' | 'cache' | 'core_cache', bytes: number, count: number): Probe {
   const elementType = 'float32';
   const dims = [Math.max(1, Math.floor(bytes / STREAMS / 4))];
-  const nodes = Array.from({ length: count }, (_, at) => node('Add', [at === 0 ? 'a' : `x${at}`, 'b'], `x${at + 1}`));
+  const nodes = Array.from({ length: count }, (_, at) => {
+    const sum = `x${at + 1}`;
+    return standardNode(sum, 'Add', [at === 0 ? 'a' : `x${at}`, 'b'], [sum]);
+  });
   const types = { inputs: { a: { elementType, dims }, b: { elementType, dims } }, weights: {} } as const;
   const benchmark = buildGraph(`Add ${elementCount(dims)}`, nodes, types, `x${count}`);
   const each = STREAMS * tensorBytes({ elementType, dims });
@@ -142,12 +135,10 @@ export function peakRun(runOptions: RunOptions): RunOptions {
 
 export function peakTasks(facts: SystemFacts, runOptions: RunOptions): readonly Task[] {
   return probesFor(facts).map(({ benchmark, from }) => {
-    const request = { benchmark, runOptions: peakRun(runOptions), protocol: PROTOCOL, limits: LIMITS, occasion: 1 };
+    const request = { benchmark, runOptions: peakRun(runOptions), protocol: PEAK_PROTOCOL, limits: LIMITS, occasion: 1 };
     return { label: from, request, work: 1 };
   });
 }
-
-export const PEAK_PROTOCOL = PROTOCOL;
 
 /** The time that a quarter of the runs stay below: others on the machine only make runs slower. */
 function fastMs({ outcome }: Measurement): number | undefined {

@@ -3,7 +3,8 @@ import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import { IDLE_INPUTS, idleNode } from '../../composite/composite.js';
 import { int } from '../../onnx/model/make-attributes.js';
 import { encodeModelToBytes } from '../../onnx/write/write-model.js';
-import type { DeclaredType, Node } from '../../onnx/model/model.js';
+import type { DeclaredType } from '../../onnx/model/model.js';
+import { standardNode } from '../../onnx/model/standard-node.js';
 import type { MeasureContext } from './measure-benchmark.js';
 import type { Unwatched } from './profile-cost.js';
 
@@ -20,14 +21,7 @@ type Machine = Pick<MeasureContext, 'predictor' | 'nowNs'>;
 /** A graph of idle nodes as in a composite, one right after another, and a node that joins their outputs. */
 function idleNodes(count: number, inputs: number): Uint8Array {
   const names = Array.from({ length: count }, (_, index) => `idle${index}`);
-  const join: Node = {
-    name: 'joined',
-    opType: 'Concat',
-    domain: '',
-    inputs: names,
-    outputs: ['joined'],
-    attributes: [int('axis', 0)],
-  };
+  const join = standardNode('joined', 'Concat', names, ['joined'], [int('axis', 0)]);
   const types = new Map<string, DeclaredType>([
     ['x', { elementType: 'int64', dims: [1] }],
     ['joined', { elementType: 'int64', dims: [count * inputs] }],
