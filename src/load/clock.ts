@@ -1,4 +1,5 @@
 import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
+import { Heap } from '../base/heap.js';
 
 /** A clock with calls at given times. Its moments are milliseconds since some moment in the past. */
 export interface LoadClock {
@@ -69,57 +70,26 @@ function isBefore(a: Planned, b: Planned): boolean {
   return a.ms < b.ms || (a.ms === b.ms && a.order < b.order);
 }
 
-/** A clock for simulations: time passes only between calls. Its plan is a binary heap. */
+/** A clock for simulations: time passes only between calls. */
 export class VirtualClock implements LoadClock {
   #ms = 0;
   #orders = 0;
-  readonly #heap: Planned[] = [];
+  readonly #plan = new Heap(isBefore);
 
   now(): number {
     return this.#ms;
   }
 
   at(ms: number, call: () => void): void {
-    const planned = { ms: Math.max(ms, this.#ms), order: this.#orders++, call };
-    const heap = this.#heap;
-    let index = heap.push(planned) - 1;
-    while (index > 0) {
-      const above = (index - 1) >> 1;
-      const parent = heap[above];
-      if (parent === undefined || isBefore(parent, planned)) break;
-      heap[index] = parent;
-      index = above;
-    }
-    heap[index] = planned;
+    this.#plan.add({ ms: Math.max(ms, this.#ms), order: this.#orders++, call });
   }
 
   run(until: () => boolean = () => false): void {
     while (!until()) {
-      const next = this.#take();
+      const next = this.#plan.take();
       if (next === undefined) return;
       this.#ms = next.ms;
       next.call();
     }
-  }
-
-  #take(): Planned | undefined {
-    const heap = this.#heap;
-    const [first] = heap;
-    const last = heap.pop();
-    if (last === undefined || first === last) return first;
-    let index = 0;
-    for (;;) {
-      let child = 2 * index + 1;
-      const left = heap[child];
-      const right = heap[child + 1];
-      if (left === undefined) break;
-      if (right !== undefined && isBefore(right, left)) child++;
-      const least = child === 2 * index + 1 || right === undefined ? left : right;
-      if (!isBefore(least, last)) break;
-      heap[index] = least;
-      index = child;
-    }
-    heap[index] = last;
-    return first;
   }
 }
