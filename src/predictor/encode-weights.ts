@@ -1,6 +1,7 @@
 import { BinaryWriter } from '@bufbuild/protobuf/wire';
 import { relative } from 'node:path';
 import { TensorProto, TensorProto_DataLocation } from '../generated/onnx/onnx.js';
+import { joinedBlocks } from '../base/joined-blocks.js';
 import type { BenchmarkInput } from '../measurement/benchmark.js';
 import { ELEMENT_TYPES, tensorBytes } from '../onnx/model/element-type.js';
 import { FIELDS } from '../onnx/bytes/field-numbers.js';
@@ -48,18 +49,14 @@ export function encodeInline({ graph, weights }: FillableModel, limitBytes: numb
   const prefix = Buffer.concat([graph, MODEL_GRAPH, varint(initializerBytes)]);
   if (prefix.length + initializerBytes > limitBytes) return undefined;
 
-  const bytes = new Uint8Array(prefix.length + initializerBytes);
-  let offset = 0;
-  const append = (piece: Uint8Array): void => {
-    bytes.set(piece, offset);
-    offset += piece.length;
-  };
-  append(prefix);
-  for (const [i, weight] of weights.entries()) {
-    append(heads[i] ?? new Uint8Array());
-    for (const block of weightBlocks(weight)) append(block);
+  function* pieces(): Generator<Uint8Array> {
+    yield prefix;
+    for (const [i, weight] of weights.entries()) {
+      yield heads[i] ?? new Uint8Array();
+      yield* weightBlocks(weight);
+    }
   }
-  return bytes;
+  return joinedBlocks(pieces(), prefix.length + initializerBytes);
 }
 
 function externalTensor(weight: BenchmarkInput, location: string, offset: number): TensorProto {
@@ -76,8 +73,7 @@ function withInitializers(graph: Uint8Array, tensors: readonly TensorProto[]): U
 }
 
 export function inlineTensor(weight: FillableWeight): TensorProto {
-  const rawData = Buffer.concat(Array.from(weightBlocks(weight), (block) => block.slice()));
-  return { ...describe(weight), rawData };
+  return { ...describe(weight), rawData: joinedBlocks(weightBlocks(weight), tensorBytes(weight)) };
 }
 
 /** The runtime reads smaller weights. Source: kSmallTensorExternalDataThreshold in its tensorprotoutils.h. */

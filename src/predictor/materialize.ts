@@ -1,4 +1,5 @@
 import { PlatformError, messageOf } from '../base/errors.js';
+import { joinedBlocks } from '../base/joined-blocks.js';
 import { type GraphProto, ModelProto } from '../generated/onnx/onnx.js';
 import type { Benchmark, BenchmarkInput } from '../measurement/benchmark.js';
 import { elementCount, tensorBytes } from '../onnx/model/element-type.js';
@@ -148,13 +149,7 @@ export function weightBlocks(weight: FillableWeight): Iterable<Uint8Array> {
 
 function fillTensor(input: BenchmarkInput): TensorValue {
   const { elementType, dims } = input;
-  const bytes = new Uint8Array(tensorBytes(input));
-  let offset = 0;
-  for (const block of inputBlocks(input)) {
-    bytes.set(block, offset);
-    offset += block.length;
-  }
-  return { elementType, dims, bytes };
+  return { elementType, dims, bytes: joinedBlocks(inputBlocks(input), tensorBytes(input)) };
 }
 
 export function makeFeeds(benchmark: Benchmark): ReadonlyMap<string, TensorValue> {

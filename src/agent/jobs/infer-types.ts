@@ -1,3 +1,4 @@
+import { joinedBlocks } from '../../base/joined-blocks.js';
 import type { Benchmark } from '../../measurement/benchmark.js';
 import { AS_IT_IS } from '../../measurement/as-it-is.js';
 import { modelFromBenchmark } from '../../measurement/weightless.js';
@@ -10,7 +11,7 @@ import { findSteeringValues } from '../../onnx/operators/steering-values.js';
 import { makeFeeds, withEveryValueAsOutput, withShapesAsOutputs } from '../../predictor/materialize.js';
 import type { Predictor } from '../../predictor/predictor.js';
 import { shapedValue } from '../../predictor/crossing-values.js';
-import { ELEMENT_TYPES, elementCount, type ElementType } from '../../onnx/model/element-type.js';
+import { ELEMENT_TYPES, elementCount, type ElementType, tensorBytes } from '../../onnx/model/element-type.js';
 import { elementsOf, type TensorValue } from '../../predictor/tensor-value.js';
 import { buildRefusal } from '../failure.js';
 import type { InferTypesJob } from './job.js';
@@ -73,8 +74,7 @@ async function givenValues(
     const tensor = graph.initializers.get(name);
     if (tensor === undefined || elementCount(tensor.dims) > MAX_LISTED_VALUES) continue;
     const { elementType, dims } = tensor;
-    const bytes = new Uint8Array(Buffer.concat(Array.from(tensorBlocks(tensor), (block) => block.slice())));
-    values.set(name, { elementType, dims, bytes });
+    values.set(name, { elementType, dims, bytes: joinedBlocks(tensorBlocks(tensor), tensorBytes(tensor)) });
   }
   return values;
 }

@@ -1,3 +1,5 @@
+import { joinedBlocks } from '../../base/joined-blocks.js';
+import { sumOf } from '../../base/sum-of.js';
 import type { RunOptions } from '../../measurement/system.js';
 import { elementCount, tensorBytes } from '../../onnx/model/element-type.js';
 import { fillBlocks } from '../../onnx/values/fill.js';
@@ -52,13 +54,8 @@ function stacked({ name, elementType, isBatched }: PredictionInput, elements: re
   const values = elements.flatMap((element) => element.get(name) ?? []);
   const dims = values[0]?.dims ?? [];
   if (!isBatched) return { elementType, dims, bytes: values[0]?.bytes ?? new Uint8Array() };
-  const bytes = new Uint8Array(values.reduce((sum, value) => sum + value.bytes.length, 0));
-  let offset = 0;
-  for (const value of values) {
-    bytes.set(value.bytes, offset);
-    offset += value.bytes.length;
-  }
-  return { elementType, dims: [values.length, ...dims], bytes };
+  const parts = values.map(({ bytes }) => bytes);
+  return { elementType, dims: [values.length, ...dims], bytes: joinedBlocks(parts, sumOf(parts.map((one) => one.length))) };
 }
 
 function padded(value: TensorValue, given: number, rows: number): TensorValue {
@@ -74,18 +71,13 @@ function padded(value: TensorValue, given: number, rows: number): TensorValue {
 function madeUp(input: PredictionInput, first: number, count: number): TensorValue {
   const { elementType, dims, isBatched, fill } = input;
   const copies = isBatched ? count : 1;
-  const elementBytes = tensorBytes(input);
-  const bytes = new Uint8Array(elementBytes * copies);
-  for (let i = 0; i < copies; i++) {
-    let offset = i * elementBytes;
-    for (const block of fillBlocks(elementType, elementCount(dims), {
-      ...fill,
-      seed: fill.seed + (first + i) * SEEDS_APART,
-    })) {
-      bytes.set(block, offset);
-      offset += block.length;
+  function* blocks(): Generator<Uint8Array> {
+    for (let i = 0; i < copies; i++) {
+      const seed = fill.seed + (first + i) * SEEDS_APART;
+      yield* fillBlocks(elementType, elementCount(dims), { ...fill, seed });
     }
   }
+  const bytes = joinedBlocks(blocks(), copies * tensorBytes(input));
   return { elementType, dims: isBatched ? [count, ...dims.slice(1)] : dims, bytes };
 }
 

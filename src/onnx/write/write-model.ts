@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { messageOf, PlatformError } from '../../base/errors.js';
+import { joinedBlocks } from '../../base/joined-blocks.js';
 import { oncePer } from '../../base/once-per.js';
 import {
   NodeProto,
@@ -212,11 +213,5 @@ export function encodeModel(model: Model): EncodedModel {
 
 export function encodeModelToBytes(model: Model): Uint8Array {
   const { byteLength, chunks } = encodeModel(model);
-  const bytes = new Uint8Array(byteLength);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
+  return joinedBlocks(chunks, byteLength);
 }
