@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { surroundingsSchema } from '../measurement/surroundings.js';
+import { line, surroundingsSchema } from '../measurement/surroundings.js';
 import { systemFactsSchema } from '../measurement/system.js';
 import { TRACE_LEVELS, type TraceLevel } from '../tracing/trace-level.js';
 
@@ -14,12 +14,6 @@ export const ABILITIES = [
 ] as const;
 
 export type Ability = (typeof ABILITIES)[number];
-
-/** A text of a table or a message, of an agent that may be hostile. */
-const line = z
-  .string()
-  .max(300)
-  .regex(/^[^\p{C}\p{Zl}\p{Zp}]*$/u, 'not a line');
 
 /** Most entries of a list. A processor has some tens of features. */
 const MAX_ENTRIES = 100;

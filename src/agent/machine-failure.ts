@@ -1,9 +1,10 @@
 import { existsSync, statfsSync } from 'node:fs';
-import { tmpdir, totalmem } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import { type ErrorCode, messageOf, PlatformError } from '../base/errors.js';
 import { gigabytes } from '../base/gigabytes.js';
 import { inMemory } from '../predictor/memory-folder.js';
+import { allBytes } from './memory-there.js';
 
 /** A disk with less room than this counts as full. */
 const MIN_FREE_BYTES = 64 * 2 ** 10;
@@ -49,11 +50,6 @@ export function machineFailure(said: string, full: string | undefined): Platform
 
 /** With less than this share of a machine's memory left, others have taken it. */
 const MIN_FREE_SHARE = 1 / 4;
-
-function allBytes(): number {
-  const constrained = process.constrainedMemory();
-  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-}
 
 /** Other processes have taken the machine's memory. @param free bytes that the job could have had, where known */
 export function memoryTaken(free: number | undefined, all = allBytes()): PlatformError | undefined {

@@ -1,4 +1,4 @@
-import { hostname } from 'node:os';
+import { hostname, totalmem } from 'node:os';
 import { gigabytes } from '../base/gigabytes.js';
 import { type ReadSystemFile, readSystemFile } from '../base/system-file.js';
 import type { Limits } from '../measurement/protocol.js';
@@ -13,6 +13,12 @@ export interface MemoryThere {
 function numberAfter(text: string | undefined, label: RegExp): number | undefined {
   const [, digits] = label.exec(text ?? '') ?? [];
   return digits === undefined ? undefined : Number(digits);
+}
+
+/** The memory of this machine, or of its control group. Without a limit, that is 0 or more than the machine's. */
+export function allBytes(): number {
+  const constrained = process.constrainedMemory();
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
 /** Bytes that processes here may still take, within the control group's limit, whose cached files make room. */

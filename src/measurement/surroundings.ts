@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** A text of a table or a message, from an agent that may be hostile. */
-const line = z
+export const line = z
   .string()
   .max(300)
   .regex(/^[^\p{C}\p{Zl}\p{Zp}]*$/u, 'not a line');

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import os from 'node:os';
+import { readSystemFile } from '../../base/system-file.js';
 import type { SystemFacts } from '../../measurement/system.js';
 import { type FrameworkName, FRAMEWORKS } from '../../predictor/frameworks.js';
 import { describeSurroundings } from './describe-surroundings.js';
 import { abilitiesWith, type AgentDescription } from '../agent-description.js';
-
-export type MachineFacts = Omit<SystemFacts, 'framework' | 'frameworkVersion' | 'devices'>;
+import { allBytes } from '../memory-there.js';
 
 /** Extensions with kernels of their own in ONNX Runtime's MLAS (platform.cpp) and oneDNN, as Linux spells them. */
 const KERNEL_FEATURES = new Set(
@@ -31,18 +31,10 @@ export function findProcessorName(model: string | undefined, cpuInfo: string): s
   return implementer === undefined || part === undefined ? 'unknown' : `implementer ${implementer} part ${part}`;
 }
 
-function readCpuInfo(): string {
-  try {
-    return readFileSync('/proc/cpuinfo', 'latin1');
-  } catch {
-    return '';
-  }
-}
-
 const CACHES_FOLDER = '/sys/devices/system/cpu/cpu0/cache';
 
 /** The largest cache that the first core has, from sizes such as "32768K"; 0 where none is stated. */
-export function largestCacheBytes(sizes: readonly string[]): number {
+function largestCacheBytes(sizes: readonly string[]): number {
   const units = new Map([
     ['K', 2 ** 10],
     ['M', 2 ** 20],
@@ -63,18 +55,15 @@ function readCacheBytes(): number {
   }
 }
 
-export function readMachine(): MachineFacts {
-  const cpuInfo = readCpuInfo();
-  // The limit of the control group. Without a limit, it is 0 or more than the memory of the machine.
-  const constrainedBytes = process.constrainedMemory() ?? 0;
-  const totalBytes = os.totalmem();
+function readMachine(): Omit<SystemFacts, 'framework' | 'frameworkVersion' | 'devices'> {
+  const cpuInfo = readSystemFile('/proc/cpuinfo') ?? '';
   return {
     processor: findProcessorName(os.cpus()[0]?.model, cpuInfo),
     architecture: process.arch,
     // Patch releases come weekly and change no latency.
     operatingSystem: `${os.type()} ${/^\d+(?:\.\d+)?/.exec(os.release())?.[0] ?? os.release()}`,
     cores: os.availableParallelism(),
-    memoryBytes: constrainedBytes > 0 ? Math.min(constrainedBytes, totalBytes) : totalBytes,
+    memoryBytes: allBytes(),
     cacheBytes: readCacheBytes(),
     processorFeatures: [...processorFeaturesIn(cpuInfo)],
   };

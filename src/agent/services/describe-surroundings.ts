@@ -1,26 +1,17 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import os from 'node:os';
+import { type ReadSystemFile, readSystemFile } from '../../base/system-file.js';
 import { packageVersion } from '../../predictor/package-version.js';
 import { type Surroundings, TIMING_VARIABLES } from '../../measurement/surroundings.js';
 
 const MAX_LENGTH = 300;
-
-export type ReadText = (path: string) => string | undefined;
-
-function readText(path: string): string | undefined {
-  try {
-    return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 function formatLine(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ').slice(0, MAX_LENGTH);
 }
 
 /** Podman writes the image and its digest into /run/.containerenv, Docker only leaves an empty file. */
-export function containerIn(read: ReadText, environment: NodeJS.ProcessEnv): string | null {
+export function containerIn(read: ReadSystemFile, environment: NodeJS.ProcessEnv): string | null {
   const podman = read('/run/.containerenv');
   if (podman !== undefined) {
     const [image, digest] = ['image', 'imageid'].map(
@@ -49,7 +40,7 @@ function readDecoder(): string | null {
 
 /** What this process runs in. Only variables of the list are told. */
 export function describeSurroundings(
-  read: ReadText = readText,
+  read: ReadSystemFile = readSystemFile,
   environment: NodeJS.ProcessEnv = process.env,
 ): Surroundings {
   const set = TIMING_VARIABLES.flatMap((name) => {
