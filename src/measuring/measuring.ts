@@ -1,5 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { BenchmarkAgent, MeasuredRequest, RequestProgress } from '../agent/benchmark-agent.js';
+import { counted } from '../base/counted.js';
 import { PlatformError } from '../base/errors.js';
 import type { EvaluationEvent } from '../evaluation/event.js';
 import { disturbanceOf, isUnderLoad } from '../measurement/disturbance.js';
@@ -125,8 +126,7 @@ export class Measuring {
     const { onEvent, signal } = this.context;
     const named = others.slice(0, MAX_NAMED).map(({ pid, host }) => `process ${pid} on ${host}`);
     const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : '';
-    const what = measurements === 1 ? '1 measurement' : `${measurements} measurements`;
-    const message = `waiting for ${what} that ${named.join(', ')}${more} takes for another evaluation`;
+    const message = `waiting for ${counted(measurements, 'measurement')} that ${named.join(', ')}${more} takes for another evaluation`;
     if (!this.#hasToldOfOthers) onEvent({ kind: 'note', level: 'info', message });
     this.#hasToldOfOthers = true;
     onEvent(this.#counting.event(message, { first: undefined, together: 0, runsDone: 0, runsTotal: 0 }));
@@ -160,9 +160,8 @@ export class Measuring {
       }
     };
     const onRetake = (measurements: number, disturbance: number): void => {
-      const what = measurements === 1 ? '1 measurement' : `${measurements} measurements`;
       const share = (disturbance * 100).toFixed(0);
-      const message = `taking ${what} again: other processes took ${share} % of the processors' time meanwhile`;
+      const message = `taking ${counted(measurements, 'measurement')} again: other processes took ${share} % of the processors' time meanwhile`;
       onEvent({ kind: 'note', level: 'info', message });
       this.#setRetaking(true);
     };

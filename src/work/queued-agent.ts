@@ -1,13 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { divideWork } from '../agent/client/divide-work.js';
+import { measureNumbered } from '../agent/client/measure-numbered.js';
 import type { Numbered } from '../agent/client/requests-together.js';
-import type {
-  BenchmarkAgent,
-  MeasuredRequest,
-  MeasureOptions,
-  MeasureRequest,
-  RequestProgress,
-} from '../agent/benchmark-agent.js';
+import type { BenchmarkAgent, MeasuredRequest, MeasureOptions, MeasureRequest } from '../agent/benchmark-agent.js';
 import { type Clock, monotonicClock } from '../base/clock.js';
 import { knownResults, buildWanted } from '../measuring/known-results.js';
 import { Leases } from '../store/leases/leases.js';
@@ -77,7 +72,7 @@ export function queuedAgent(
       }
     }
     const direct = all.filter((numbered) => !isPublished(numbered));
-    yield* measureDirectly(direct, options);
+    if (direct.length > 0) yield* measureNumbered(agent, direct, options);
   }
 
   async function replacedBy(published: readonly Numbered[]): Promise<readonly (WorkRequest & Numbered)[]> {
@@ -86,21 +81,6 @@ export function queuedAgent(
     return published.map(({ request, index }) => {
       return { request, index, replaces: stored.get(request)?.measuredAt };
     });
-  }
-
-  async function* measureDirectly(
-    direct: readonly Numbered[],
-    options: MeasureOptions,
-  ): AsyncGenerator<MeasuredRequest> {
-    if (direct.length === 0) return;
-    const originalIndex = (index: number): number => direct[index]?.index ?? index;
-    const onProgress = (progress: RequestProgress): void => {
-      options.onProgress?.({ ...progress, index: originalIndex(progress.index) });
-    };
-    const requests = direct.map(({ request }) => request);
-    for await (const { index, measurement } of agent.measure(requests, { signal: options.signal, onProgress })) {
-      yield { index: originalIndex(index), measurement };
-    }
   }
 
   return {

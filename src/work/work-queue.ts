@@ -42,6 +42,15 @@ export const MAX_DELIVERIES = 3;
 /** Longest body of a message. RabbitMQ 4 accepts 16 MiB by default. */
 export const MAX_BODY_BYTES = 15 * 2 ** 20;
 
+/** @throws PlatformError `usage` for a body that is too large */
+export function checkBody({ body }: WorkMessage): void {
+  if (body.length <= MAX_BODY_BYTES) return;
+  throw new PlatformError(
+    'usage',
+    `a message of ${body.length} bytes is too large; at most ${MAX_BODY_BYTES} are allowed`,
+  );
+}
+
 export function queueClosedError(): PlatformError {
   return new PlatformError('unavailable', 'the work queue has been closed; open it again to use it');
 }

@@ -8,6 +8,7 @@ import type {
   MeasureRequest,
 } from '../benchmark-agent.js';
 import { divideWork } from '../client/divide-work.js';
+import { measureNumbered } from '../client/measure-numbered.js';
 import type { Numbered } from '../client/requests-together.js';
 import { type Compared, comparedMs, compareMachines, MIN_DIFFERENCE, requestsToCompare } from './compare-machines.js';
 import { isOfMachine, type Machine, Machines } from './machines.js';
@@ -115,33 +116,22 @@ export function spreadAgent(all: readonly [Machine, ...Machine[]], { tell }: Spr
     tell(spread.relative > MIN_DIFFERENCE ? 'warning' : 'info', `${differ} in the time of ${measured}`);
   }
 
-  async function* takeWork(
-    machine: Machine,
-    pool: Pool,
-    { signal, onProgress }: MeasureOptions,
-  ): AsyncGenerator<MeasuredRequest> {
+  async function* takeWork(machine: Machine, pool: Pool, options: MeasureOptions): AsyncGenerator<MeasuredRequest> {
     for (;;) {
       const work = await pool.take();
       if (work === undefined) return;
       const { requests, losses } = work;
-      const left = new Set(requests);
-      const own = requests.map(({ request }) => request);
+      const left = new Map(requests.map((numbered) => [numbered.index, numbered]));
       let given: Work | undefined;
       try {
-        const options: MeasureOptions = {
-          signal,
-          onProgress: onProgress && ((state) => onProgress({ ...state, index: requests[state.index]?.index ?? 0 })),
-        };
-        for await (const { index: position, measurement } of machine.agent.measure(own, options)) {
-          const measured = requests[position];
-          if (measured === undefined || !left.delete(measured)) continue;
-          yield { index: measured.index, measurement };
+        for await (const measured of measureNumbered(machine.agent, requests, options)) {
+          if (left.delete(measured.index)) yield measured;
         }
       } catch (error) {
-        if (signal?.aborted === true || !isOfMachine(error)) throw error;
+        if (options.signal?.aborted === true || !isOfMachine(error)) throw error;
         machines.leaveOut(machine, messageOf(error));
-        given = { requests: [...left], losses: losses + 1 };
-        if (given.losses >= MAX_LOSSES) throw tooManyLosses(own.length, messageOf(error));
+        given = { requests: [...left.values()], losses: losses + 1 };
+        if (given.losses >= MAX_LOSSES) throw tooManyLosses(requests.length, messageOf(error));
         return;
       } finally {
         pool.end(given);

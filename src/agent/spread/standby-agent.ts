@@ -1,7 +1,7 @@
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { ANY_RUN, identifySystem } from '../../measurement/system.js';
 import type { BenchmarkAgent, MeasuredRequest, MeasureOptions, MeasureRequest } from '../benchmark-agent.js';
-import type { Numbered } from '../client/requests-together.js';
+import { measureNumbered } from '../client/measure-numbered.js';
 import { isOfMachine, type Machine } from './machines.js';
 
 /** The most agents that end during one call: the call may be the cause. */
@@ -90,19 +90,10 @@ export async function standbyAgent(agents: readonly Standby[], { tell }: Standby
     requests: readonly MeasureRequest[],
     options: MeasureOptions = {},
   ): AsyncGenerator<MeasuredRequest> {
-    const missing = new Set<Numbered>(requests.map((request, index) => ({ request, index })));
+    const missing = new Map(requests.map((request, index) => [index, { request, index }]));
     async function* rest(agent: BenchmarkAgent): AsyncGenerator<MeasuredRequest> {
-      const asked = [...missing];
-      const own = asked.map(({ request }) => request);
-      const { signal, onProgress } = options;
-      const placed = onProgress && {
-        onProgress: (state: Parameters<typeof onProgress>[0]) =>
-          onProgress({ ...state, index: asked[state.index]?.index ?? 0 }),
-      };
-      for await (const measured of agent.measure(own, { signal, ...placed })) {
-        const numbered = asked[measured.index];
-        if (numbered === undefined || !missing.delete(numbered)) continue;
-        yield { ...measured, index: numbered.index };
+      for await (const measured of measureNumbered(agent, [...missing.values()], options)) {
+        if (missing.delete(measured.index)) yield measured;
       }
     }
     yield* withNext(rest, options.signal);

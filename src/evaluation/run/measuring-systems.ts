@@ -1,4 +1,5 @@
 import type { Machine } from '../../agent/spread/machines.js';
+import { counted } from '../../base/counted.js';
 import { PlatformError } from '../../base/errors.js';
 import { shortIds } from '../../base/short-ids.js';
 import { identifySystem, buildRunOptions, type System } from '../../measurement/system.js';
@@ -54,7 +55,6 @@ export function withAgents(system: MeasuringSystem, most: number): MeasuringSyst
 export function describeAgents({ system, machines }: MeasuringSystem, most: number): string {
   const { processor, framework, frameworkVersion } = system;
   const of = most === Infinity || machines.length >= most ? '' : ` (of ${most} that were asked for)`;
-  const agents = machines.length === 1 ? '1 agent' : `${machines.length} agents`;
   const where = machines.map(({ name }) => name).join(', ');
-  return `${agents}${of} with ${processor} and ${framework} ${frameworkVersion}: ${where}`;
+  return `${counted(machines.length, 'agent')}${of} with ${processor} and ${framework} ${frameworkVersion}: ${where}`;
 }

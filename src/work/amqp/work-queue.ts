@@ -9,8 +9,8 @@ import {
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { type Clock, monotonicClock } from '../../base/clock.js';
 import { keepTrying } from '../../base/keep-trying.js';
-import { checkBody } from '../check-body.js';
 import {
+  checkBody,
   queueClosedError,
   type FailedWork,
   type Handled,

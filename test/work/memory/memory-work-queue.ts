@@ -1,6 +1,6 @@
 import { messageOf } from '../../../src/base/errors.js';
-import { checkBody } from '../../../src/work/check-body.js';
 import {
+  checkBody,
   queueClosedError,
   type FailedWork,
   type Handled,
