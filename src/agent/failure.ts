@@ -45,6 +45,15 @@ export function buildRefusal(error: unknown, stage: 'open' | 'run'): PlatformErr
   return new PlatformError('unsupported', text, options);
 }
 
+/** Work that needs the model: a failure of the framework becomes the error of the request. */
+export async function orRefuse<T>(stage: 'open' | 'run', work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw buildRefusal(error, stage);
+  }
+}
+
 export function noProfile({ name, version }: Framework): PlatformError {
   return new PlatformError('unsupported', `${name} ${version} keeps no profile of its kernels`);
 }

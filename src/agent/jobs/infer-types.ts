@@ -13,9 +13,9 @@ import type { Predictor } from '../../predictor/predictor.js';
 import { shapedValue } from '../../predictor/crossing-values.js';
 import { ELEMENT_TYPES, elementCount, type ElementType, tensorBytes } from '../../onnx/model/element-type.js';
 import { elementsOf, type TensorValue } from '../../predictor/tensor-value.js';
-import { buildRefusal } from '../failure.js';
+import { orRefuse } from '../failure.js';
 import type { InferTypesJob } from './job.js';
-import { type OpenBenchmark, openBenchmark, type OpenContext } from './open-benchmark.js';
+import { openBenchmark, type OpenContext } from './open-benchmark.js';
 
 /** Largest integer or boolean value whose content is returned: enough for shapes, axes and sizes. */
 const CONTENT_ELEMENTS = 1024;
@@ -135,20 +135,15 @@ export async function inferTypes(
   const steering = steeringValues ? steeringNames(benchmark) : new Set<string>();
   const known = steering.size === 0 ? await inferStatically(benchmark, context) : undefined;
   if (known !== undefined) return known;
-  let open: OpenBenchmark;
+  // Without optimization, no node is fused or folded away, so every value exists.
+  const request = { benchmark, runOptions: AS_IT_IS, memoryLimitBytes };
+  const open = await orRefuse('open', () => openBenchmark(request, context, { everyValueIsOutput: true }));
   try {
-    // Without optimization, no node is fused or folded away, so every value exists.
-    const request = { benchmark, runOptions: AS_IT_IS, memoryLimitBytes };
-    open = await openBenchmark(request, context, { everyValueIsOutput: true });
-  } catch (error) {
-    throw buildRefusal(error, 'open');
-  }
-  try {
-    const values = await open.evaluate();
-    const given = steering.size === 0 ? [] : await givenValues(benchmark, steering);
-    return valuesOfRun(new Map([...values, ...given]), steering);
-  } catch (error) {
-    throw buildRefusal(error, 'run');
+    return await orRefuse('run', async () => {
+      const values = await open.evaluate();
+      const given = steering.size === 0 ? [] : await givenValues(benchmark, steering);
+      return valuesOfRun(new Map([...values, ...given]), steering);
+    });
   } finally {
     await open.close();
   }

@@ -10,7 +10,7 @@ import { modelWithOwnWeights } from '../../predictor/model-with-own-weights.js';
 import { optimizeFilledModel } from '../../predictor/open-filled-model.js';
 import type { InferredValue } from '../../onnx/layers/layer-graph.js';
 import type { OptimizedGraph } from '../benchmark-agent.js';
-import { buildRefusal } from '../failure.js';
+import { orRefuse } from '../failure.js';
 import { orOfMachine } from '../machine-failure.js';
 import { inferTypes } from './infer-types.js';
 import type { OptimizeJob } from './job.js';
@@ -51,9 +51,7 @@ export async function optimizeGraph(job: OptimizeJob, context: OpenContext): Pro
     const keepsWeights = keepsValues || hasSubgraphs(benchmark);
     const options = { folder, temporaryFolder, keepsWeights, keepsValues };
     const fillable = weights === undefined ? materialize(benchmark) : await modelWithOwnWeights(benchmark, weights);
-    const path = await optimizeFilledModel(predictor, fillable, runOptions, options).catch((error: unknown) => {
-      throw buildRefusal(error, 'open');
-    });
+    const path = await orRefuse('open', () => optimizeFilledModel(predictor, fillable, runOptions, options));
     // The files of large weights no longer exist.
     const written = await readModel(path, { ownValues: 'gone' }).catch((error: unknown) => {
       throw orOfMachine(error);

@@ -10,7 +10,7 @@ import { buildFeatures } from '../../processing/postprocess.js';
 import { type EncodedImage, preprocessImages } from '../../processing/preprocess.js';
 import { requireImageInput, type PredictionInput, type PredictionModel } from '../../registry/prediction-model.js';
 import type { SpanRecorder } from '../../tracing/span-recorder.js';
-import { buildRefusal } from '../failure.js';
+import { orRefuse } from '../failure.js';
 import { type Inferred, inferProfiled } from './infer-profiled.js';
 
 export type ElementTensors = ReadonlyMap<string, TensorValue>;
@@ -90,12 +90,8 @@ export class PredictSession {
   ) {}
 
   static async open(model: PredictionModel, runOptions: RunOptions, predictor: Predictor): Promise<PredictSession> {
-    try {
-      const session = await predictor.open({ kind: 'file', path: model.path }, runOptions);
-      return new PredictSession(model, session, predictor, runOptions);
-    } catch (error) {
-      throw buildRefusal(error, 'open');
-    }
+    const session = await orRefuse('open', () => predictor.open({ kind: 'file', path: model.path }, runOptions));
+    return new PredictSession(model, session, predictor, runOptions);
   }
 
   /** @throws PlatformError `usage` for an unusable picture, `unsupported` or `model` where the model cannot be run */
@@ -104,7 +100,9 @@ export class PredictSession {
     const startMs = performance.now();
     const feeds = await recorder.section('preprocess', { level }, () => this.preprocess(batch.input));
     const preprocessedMs = performance.now();
-    const { outputs, inferenceMs } = await recorder.section('predict', { level }, () => this.infer(feeds, recorder));
+    const { outputs, inferenceMs } = await recorder.section('predict', { level }, () => {
+      return orRefuse('run', () => this.infer(feeds, recorder));
+    });
     const inferredMs = performance.now();
     const features = await recorder.section('postprocess', { level }, () => {
       return Promise.resolve(this.postprocess(outputs, batch));
@@ -140,17 +138,13 @@ export class PredictSession {
   }
 
   private async infer(feeds: Feeds, recorder: SpanRecorder): Promise<Inferred> {
-    try {
-      const profiled = recorder.wants('FRAMEWORK_TRACE') ? await this.inferProfiled(feeds, recorder) : undefined;
-      if (profiled !== undefined) return profiled;
-      const inferring = { level: 'MODEL_TRACE', attributes: { evaluation_trace_level: 'MODEL_TRACE' } } as const;
-      const startMs = performance.now();
-      const run = this.session.prepare(feeds);
-      const outputs = await recorder.section('c_predict', inferring, () => run.evaluate());
-      return { outputs, inferenceMs: performance.now() - startMs };
-    } catch (error) {
-      throw buildRefusal(error, 'run');
-    }
+    const profiled = recorder.wants('FRAMEWORK_TRACE') ? await this.inferProfiled(feeds, recorder) : undefined;
+    if (profiled !== undefined) return profiled;
+    const inferring = { level: 'MODEL_TRACE', attributes: { evaluation_trace_level: 'MODEL_TRACE' } } as const;
+    const startMs = performance.now();
+    const run = this.session.prepare(feeds);
+    const outputs = await recorder.section('c_predict', inferring, () => run.evaluate());
+    return { outputs, inferenceMs: performance.now() - startMs };
   }
 
   private postprocess(outputs: Feeds, { input, featureLimit }: PredictBatch): readonly (readonly PredictedFeature[])[] {

@@ -3,10 +3,10 @@ import { ELEMENT_TYPES, isPacked } from '../../onnx/model/element-type.js';
 import { returnedValue, shapedValue } from '../../predictor/crossing-values.js';
 import type { TensorValue } from '../../predictor/tensor-value.js';
 import { numbersOf } from '../../processing/element-part.js';
-import { buildRefusal } from '../failure.js';
+import { orRefuse } from '../failure.js';
 import { FIRST_ELEMENTS, MAX_ELEMENTS, type RunValue } from '../run-value.js';
 import type { RunOnceJob } from './job.js';
-import { type OpenBenchmark, openBenchmark, type OpenContext } from './open-benchmark.js';
+import { openBenchmark, type OpenContext } from './open-benchmark.js';
 
 /** Elements of all values together that an answer has: 16 MiB. */
 const MAX_TOTAL = 2 ** 21;
@@ -35,26 +35,22 @@ function describeRunValue(value: TensorValue, most: number): RunValue {
   };
 }
 
+function describeValues(all: ReadonlyMap<string, TensorValue>, elements: number): ReadonlyMap<string, RunValue> {
+  const described = [...all].filter(([name, { elementType }]) => {
+    return shapedValue(name) === undefined && ELEMENT_TYPES[elementType].kind !== 'string' && !isPacked(elementType);
+  });
+  const most = Math.min(elements, MAX_ELEMENTS, Math.floor(MAX_TOTAL / Math.max(1, described.length)));
+  return new Map(described.map(([name, value]) => [returnedValue(name), describeRunValue(value, most)]));
+}
+
 /** @throws PlatformError `unsupported` where the runtime refuses the graph, `model` where running it fails */
 export async function runOnce(
   { everyValue, elements, ...request }: RunOnceJob,
   context: OpenContext,
 ): Promise<ReadonlyMap<string, RunValue>> {
-  let open: OpenBenchmark;
+  const open = await orRefuse('open', () => openBenchmark(request, context, { everyValueIsOutput: everyValue }));
   try {
-    open = await openBenchmark(request, context, everyValue ? { everyValueIsOutput: true } : {});
-  } catch (error) {
-    throw buildRefusal(error, 'open');
-  }
-  try {
-    const all = await open.evaluate();
-    const described = [...all].filter(([name, { elementType }]) => {
-      return shapedValue(name) === undefined && ELEMENT_TYPES[elementType].kind !== 'string' && !isPacked(elementType);
-    });
-    const most = Math.min(elements, MAX_ELEMENTS, Math.floor(MAX_TOTAL / Math.max(1, described.length)));
-    return new Map(described.map(([name, value]) => [returnedValue(name), describeRunValue(value, most)]));
-  } catch (error) {
-    throw buildRefusal(error, 'run');
+    return await orRefuse('run', async () => describeValues(await open.evaluate(), elements));
   } finally {
     await open.close();
   }

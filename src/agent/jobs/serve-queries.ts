@@ -3,7 +3,7 @@ import { leaveLastCore } from '../../base/core-affinity.js';
 import { messageOf } from '../../base/errors.js';
 import { Batcher } from '../../load/batcher.js';
 import { realClock } from '../../load/clock.js';
-import { buildRefusal } from '../failure.js';
+import { buildRefusal, orRefuse } from '../failure.js';
 import type { JobResult, ServedAnswer, ServedQuery, ServeJob, ServingMessage } from './job.js';
 import type { MeasureContext } from './measure-benchmark.js';
 import { type OpenBenchmark, openBenchmark } from './open-benchmark.js';
@@ -49,9 +49,7 @@ export async function serveQueries(
     await recorder.section('warm_up', load, async () => {
       for (const model of opened.values()) {
         for (let run = 0; run < job.warmupRuns; run++) {
-          await model.execute().catch((error: unknown) => {
-            throw buildRefusal(error, 'run');
-          });
+          await orRefuse('run', () => model.execute());
           await settle();
         }
       }

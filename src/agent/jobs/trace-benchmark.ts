@@ -1,7 +1,7 @@
 import { FactsOverRuns } from '../../measurement/kernel-facts.js';
 import type { ProfiledKernel, ProfiledRun } from '../../predictor/profile.js';
 import type { Protocol } from '../../measurement/protocol.js';
-import { buildRefusal } from '../failure.js';
+import { orRefuse } from '../failure.js';
 import type { KernelTrace, LayerTrace } from '../layer-trace.js';
 import type { TraceJob } from './job.js';
 import type { MeasureContext } from './measure-benchmark.js';
@@ -15,15 +15,6 @@ const LOAD = { level: 'APPLICATION_TRACE' } as const;
 
 function buildOpenRequest({ benchmark, runOptions, limits }: TraceJob): OpenBenchmarkRequest {
   return { benchmark, runOptions, memoryLimitBytes: limits.memoryLimitBytes };
-}
-
-/** Converts a failure of the framework to the error of a request that needs the model to work. */
-async function orRefuse<T>(stage: 'open' | 'run', work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw buildRefusal(error, stage);
-  }
 }
 
 async function runPlain(job: TraceJob, context: MeasureContext): Promise<TimedRuns> {
