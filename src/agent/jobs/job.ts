@@ -1,15 +1,13 @@
 import type { ErrorCode } from '../../base/errors.js';
 import type { CompositePlan } from '../../composite/plan-composites.js';
 import type { Benchmark } from '../../measurement/benchmark.js';
-import type { Conditions } from '../../measurement/conditions.js';
-import type { Outcome } from '../../measurement/measurement.js';
+import type { Measurement } from '../../measurement/measurement.js';
 import type { Batching } from '../../load/batcher.js';
-import type { Limits, Protocol } from '../../measurement/protocol.js';
 import type { RunOptions } from '../../measurement/system.js';
 import type { TimedSpan } from '../../tracing/span.js';
 import type { TraceLevel } from '../../tracing/trace-level.js';
 import type { PredictionModel } from '../../registry/prediction-model.js';
-import type { MeasureProgress, OptimizedGraph } from '../benchmark-agent.js';
+import type { MeasureProgress, MeasureRequest, OptimizedGraph } from '../benchmark-agent.js';
 import type { InferredValue } from '../../onnx/layers/layer-graph.js';
 import type { LayerTrace } from '../layer-trace.js';
 import type { RunValue } from '../run-value.js';
@@ -18,18 +16,12 @@ import type { PredictBatch, Predicted } from './predict-session.js';
 /** The worker process's end of the pipe that closes when the agent ends; see lifeline.ts. */
 export const LIFELINE_FILE_DESCRIPTOR = 4;
 
-export interface MeasureJob {
+export interface MeasureJob extends Omit<MeasureRequest, 'context' | 'modelBytes' | 'roughMs'> {
   readonly kind: 'measure';
-  readonly benchmark: Benchmark;
-  readonly name?: string | undefined;
-  readonly runOptions: RunOptions;
-  readonly protocol: Protocol;
-  readonly occasion: number;
-  readonly limits: Limits;
 }
 
 export interface MeasureBricksJob
-  extends Omit<MeasureJob, 'kind' | 'benchmark' | 'name'>, Omit<CompositePlan, 'bricks'> {
+  extends Pick<MeasureRequest, 'runOptions' | 'protocol' | 'occasion' | 'limits'>, Omit<CompositePlan, 'bricks'> {
   readonly kind: 'measure-bricks';
   readonly bricks: readonly Benchmark[];
 }
@@ -41,12 +33,9 @@ export interface InferTypesJob {
   readonly steeringValues?: boolean | undefined;
 }
 
-export interface OptimizeJob {
+export interface OptimizeJob extends Omit<InferTypesJob, 'kind'> {
   readonly kind: 'optimize';
-  readonly benchmark: Benchmark;
   readonly runOptions: RunOptions;
-  readonly memoryLimitBytes: number;
-  readonly steeringValues?: boolean | undefined;
 }
 
 export interface RunOnceJob {
@@ -59,12 +48,8 @@ export interface RunOnceJob {
   readonly elements: number;
 }
 
-export interface TraceJob {
+export interface TraceJob extends Pick<MeasureRequest, 'benchmark' | 'runOptions' | 'protocol' | 'limits'> {
   readonly kind: 'trace';
-  readonly benchmark: Benchmark;
-  readonly runOptions: RunOptions;
-  readonly protocol: Protocol;
-  readonly limits: Limits;
 }
 
 export interface OpenJob {
@@ -137,14 +122,10 @@ export function occasionOf(job: WorkerJob): number | undefined {
   return job.kind === 'measure' || job.kind === 'measure-bricks' ? job.occasion : undefined;
 }
 
-export interface Measured {
-  readonly outcome: Outcome;
-  readonly costMs: number;
-  readonly sessionMs: number;
-  readonly peakMemoryBytes: number;
-  /** Undefined where the operating system does not provide them, or where the process ended early. */
-  readonly conditions?: Conditions | undefined;
-}
+/** Without conditions where the process ended early. */
+export type Measured = Readonly<
+  Pick<Measurement, 'outcome' | 'costMs' | 'sessionMs' | 'peakMemoryBytes' | 'conditions'>
+>;
 
 /** How a job ended. `rejected`: the request was wrong or the machine failed, so nothing was measured. */
 export type JobResult =

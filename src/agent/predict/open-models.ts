@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { PlatformError } from '../../base/errors.js';
+import type { Limits } from '../../measurement/protocol.js';
 import type { RunOptions } from '../../measurement/system.js';
 import type { PredictionModel } from '../../registry/prediction-model.js';
 import { noOpenModel } from '../no-open-model.js';
 import { endedAs } from '../worker/job-end.js';
-import type { JobLimits } from '../worker/enforce-limits.js';
 import type { WorkerProcess } from '../worker/worker-process.js';
 import type { WorkerRunner } from '../worker/worker-runner.js';
 import type { PredictOptions } from './options.js';
@@ -41,7 +41,7 @@ export interface ModelInUse extends OpenModelRequest {
 export interface OpenModelsOptions {
   readonly runner: WorkerRunner;
   readonly runOptions: RunOptions;
-  readonly limits: JobLimits;
+  readonly limits: Limits;
   readonly nowMs?: () => number;
 }
 

@@ -2,10 +2,8 @@
 import { z } from 'zod';
 import type * as wire from '../../generated/mlmodelscope/load/v1/load.js';
 import { PlatformError } from '../../base/errors.js';
-import type { Benchmark } from '../../measurement/benchmark.js';
 import { type Conditions, conditionsSchema } from '../../measurement/conditions.js';
 import { type Limits, limitsSchema } from '../../measurement/protocol.js';
-import type { RunOptions } from '../../measurement/system.js';
 import { check } from '../../rpc/check-message.js';
 import type { ServedAnswer, ServeJob } from '../jobs/job.js';
 import {
@@ -24,13 +22,7 @@ export const MAX_SAMPLES = 1024;
 /** Most sizes of runs, each with a session of its own. */
 export const MAX_SIZES = 64;
 
-export interface ServeRequest {
-  readonly name: string;
-  /** The model for each size of a run. */
-  readonly models: ReadonlyMap<number, Benchmark>;
-  readonly runOptions: RunOptions;
-  readonly batching: ServeJob['batching'];
-  readonly warmupRuns: number;
+export interface ServeRequest extends Omit<ServeJob, 'kind' | 'memoryLimitBytes'> {
   readonly limits: Limits;
 }
 

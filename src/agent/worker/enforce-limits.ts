@@ -1,11 +1,7 @@
 import { gigabytes } from '../../base/gigabytes.js';
+import type { Limits } from '../../measurement/protocol.js';
 import type { Failure } from '../failure.js';
 import { watchMemory } from './watch-memory.js';
-
-export interface JobLimits {
-  readonly timeLimitMs: number;
-  readonly memoryLimitBytes: number;
-}
 
 export interface Enforcement {
   pause(): void;
@@ -15,11 +11,7 @@ export interface Enforcement {
   stop(): void;
 }
 
-export function enforceLimits(
-  pid: number,
-  { timeLimitMs, memoryLimitBytes }: JobLimits,
-  kill: () => void,
-): Enforcement {
+export function enforceLimits(pid: number, { timeLimitMs, memoryLimitBytes }: Limits, kill: () => void): Enforcement {
   let broken: Failure | undefined;
   const end = (failure: Failure): void => {
     if (broken !== undefined) return;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { messageOf, PlatformError } from '../../base/errors.js';
+import type { Limits } from '../../measurement/protocol.js';
 import { type FrameworkName, FRAMEWORKS } from '../../predictor/frameworks.js';
 import { activeTracing } from '../../tracing/tracing.js';
 import type { MeasureProgress } from '../benchmark-agent.js';
@@ -23,7 +24,7 @@ import {
   threadsOf,
 } from '../jobs/job.js';
 import { removeTemporaryFolders, temporaryFolderPath } from '../jobs/temporary-folder.js';
-import { enforceLimits, type JobLimits } from './enforce-limits.js';
+import { enforceLimits } from './enforce-limits.js';
 
 /** Loading Node and the runtime takes a quarter of a second, and much longer on a machine that swaps. */
 const START_LIMIT_MS = 60_000;
@@ -221,7 +222,7 @@ export class WorkerProcess {
    *
    * @throws PlatformError `cancelled` after the signal, `storage` where the machine failed; the process is gone then
    */
-  async run(job: WorkerJob, limits: JobLimits, hooks: JobHooks = {}): Promise<JobEnd> {
+  async run(job: WorkerJob, limits: Limits, hooks: JobHooks = {}): Promise<JobEnd> {
     const { signal, onProgress, onWaiting, onServing, onAnswers } = hooks;
     throwIfCancelled(signal);
     this.#jobs++;

@@ -1,8 +1,8 @@
 import { PlatformError } from '../../base/errors.js';
+import type { Limits } from '../../measurement/protocol.js';
 import type { FrameworkName } from '../../predictor/frameworks.js';
 import { errorOfEnd, isFailure, type JobEnd } from './job-end.js';
 import type { WorkerJob, OpenJob } from '../jobs/job.js';
-import type { JobLimits } from './enforce-limits.js';
 import { type FastestProbe, type JobHooks, WorkerProcess } from './worker-process.js';
 import { type TaskOptions, TaskLimiter } from './task-limiter.js';
 
@@ -31,7 +31,7 @@ export class WorkerRunner {
   }
 
   /** @throws PlatformError `cancelled` after the signal, `unavailable` where no process starts or too many wait */
-  run(job: WorkerJob, limits: JobLimits, options: JobHooks & TaskOptions = {}): Promise<JobEnd> {
+  run(job: WorkerJob, limits: Limits, options: JobHooks & TaskOptions = {}): Promise<JobEnd> {
     return this.#limiter.run(async () => {
       const process = this.#takeIdle(job);
       // A process without a job may still free memory of its last one.
@@ -40,7 +40,7 @@ export class WorkerRunner {
     }, options);
   }
 
-  runUntimed(job: WorkerJob, limits: JobLimits, options: JobHooks & TaskOptions = {}): Promise<BesideEnd> {
+  runUntimed(job: WorkerJob, limits: Limits, options: JobHooks & TaskOptions = {}): Promise<BesideEnd> {
     const perform = async (): Promise<BesideEnd> => {
       const startMs = this.#limiter.sharedMs;
       const process = this.#takeIdle(job);
@@ -52,7 +52,7 @@ export class WorkerRunner {
   }
 
   /** In a process of its own, which the caller ends. @throws PlatformError as {@link run}, and where opening fails */
-  open(job: OpenJob, limits: JobLimits, options: JobHooks & TaskOptions = {}): Promise<WorkerProcess> {
+  open(job: OpenJob, limits: Limits, options: JobHooks & TaskOptions = {}): Promise<WorkerProcess> {
     return this.#limiter.run(async () => {
       const process = await this.#start();
       try {
@@ -66,12 +66,7 @@ export class WorkerRunner {
     }, options);
   }
 
-  runIn(
-    process: WorkerProcess,
-    job: WorkerJob,
-    limits: JobLimits,
-    options: JobHooks & TaskOptions = {},
-  ): Promise<JobEnd> {
+  runIn(process: WorkerProcess, job: WorkerJob, limits: Limits, options: JobHooks & TaskOptions = {}): Promise<JobEnd> {
     return this.#limiter.run(() => process.run(job, limits, options), options);
   }
 
@@ -92,12 +87,7 @@ export class WorkerRunner {
     await Promise.all(idle.map((process) => process.kill()));
   }
 
-  async #perform(
-    job: WorkerJob,
-    limits: JobLimits,
-    hooks: JobHooks,
-    process: WorkerProcess | undefined,
-  ): Promise<JobEnd> {
+  async #perform(job: WorkerJob, limits: Limits, hooks: JobHooks, process: WorkerProcess | undefined): Promise<JobEnd> {
     const performing = process ?? (await this.#start());
     const end = await performing.run(job, limits, hooks);
     if (isFailure(end)) await performing.kill();
