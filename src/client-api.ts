@@ -9,7 +9,7 @@ export {
 } from './evaluation/client/evaluation-client.js';
 export type { FinalEvent, LoggedEvent, PlatformEvent } from './evaluation/event.js';
 export { type LoadedSubmission, type Submission, submissionOf } from './evaluation/submission.js';
-export type { EvaluationSummary } from './evaluation/wire/record-wire.js';
+export type { EvaluationSummary } from './evaluation/records.js';
 
 export { connectAgent } from './agent/client/agent-client.js';
 export type { BenchmarkAgent, MeasuredRequest, MeasureRequest } from './agent/benchmark-agent.js';

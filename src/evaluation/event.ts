@@ -1,51 +1,6 @@
 import { z } from 'zod';
 import { type ErrorCode, EXIT_CODES } from '../base/errors.js';
 
-export interface Percentile {
-  /** Above 0 and below 100. */
-  readonly percentage: number;
-  readonly latencyMs?: number | undefined;
-  /** Why there is no latency, for example too few runs. */
-  readonly reason?: string | undefined;
-}
-
-export type EvaluationEvent =
-  | {
-      readonly kind: 'planned';
-      readonly summary: string;
-      readonly known: number;
-      readonly toMeasure: number;
-    }
-  | {
-      readonly kind: 'measuring';
-      readonly done: number;
-      readonly total: number;
-      readonly label: string;
-      readonly secondsLeft?: number | undefined;
-      /** What is counted, where it is not the planned measurements. */
-      readonly step?: string | undefined;
-    }
-  | {
-      /** Times in milliseconds, absent where unknown. */
-      readonly kind: 'estimate';
-      readonly model: string;
-      readonly latencyMs?: number | undefined;
-      readonly lowMs?: number | undefined;
-      readonly highMs?: number | undefined;
-      /** Measured share of the model, 0 to 1. */
-      readonly coverage: number;
-      readonly system?: string | undefined;
-      /** Where the plugin times whole models. */
-      readonly percentiles?: readonly Percentile[] | undefined;
-    }
-  | { readonly kind: 'note'; readonly level: 'info' | 'warning'; readonly message: string }
-  | {
-      readonly kind: 'done';
-      /** Plain data, as JSON can hold it. */
-      readonly result: unknown;
-      readonly partial: boolean;
-    };
-
 /** As JSON. MongoDB's documents hold 16 MB. */
 export const MAX_RESULT_BYTES = 12 * 2 ** 20;
 
@@ -73,16 +28,20 @@ const otherPluginEvents = [
     total: count,
     label: text,
     secondsLeft: z.number().nonnegative().optional(),
+    /** What is counted, where it is not the planned measurements. */
     step: z.string().max(MAX_STEP).optional(),
   }),
   z.strictObject({
     kind: z.literal('estimate'),
     model: text,
+    /** Times are absent where unknown. */
     latencyMs: ms,
     lowMs: ms,
     highMs: ms,
+    /** Measured share of the model. */
     coverage: z.number().min(0).max(1),
     system: text.optional(),
+    /** Where the plugin times whole models; the reason says why there is no latency, for example too few runs. */
     percentiles: z
       .array(z.strictObject({ percentage: z.number().gt(0).lt(100), latencyMs: ms, reason: text.optional() }))
       .max(MAX_PERCENTILES)
@@ -96,6 +55,11 @@ const otherPluginEvents = [
 export const pluginEventSchema = z.discriminatedUnion('kind', [...otherPluginEvents, done]);
 
 export type PluginEvent = z.infer<typeof pluginEventSchema>;
+
+/** As plugins tell it: the result is plain data, as JSON can hold it. */
+export type EvaluationEvent =
+  | Readonly<Exclude<PluginEvent, { readonly kind: 'done' | 'failed' | 'cancelled' }>>
+  | { readonly kind: 'done'; readonly result: unknown; readonly partial: boolean };
 
 export const platformEventSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('waiting'), reason: text }),

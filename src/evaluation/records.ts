@@ -28,6 +28,8 @@ const recordSchema = z.strictObject({
 /** What others see of an evaluation. */
 export const evaluationSchema = recordSchema.omit({ digest: true, attempts: true, traceContext: true });
 
+export type EvaluationSummary = Readonly<z.infer<typeof evaluationSchema>>;
+
 export type EvaluationRecord = Readonly<z.infer<typeof recordSchema>>;
 
 export function evaluationHasEnded({ state }: EvaluationRecord): boolean {
@@ -62,16 +64,14 @@ export type SubmissionPart = Readonly<z.infer<typeof partSchema>>;
 
 export type Arrival = Readonly<z.infer<typeof arrivalSchema>>;
 
-/** The server that runs the cancelled evaluation must still stop it. */
-export type Cancellation = Readonly<z.infer<typeof arrivalSchema>>;
-
 export interface EvaluationCollections {
   readonly records: Collection<EvaluationRecord>;
   readonly parts: Collection<SubmissionPart>;
   /** Their parts may have no record, because the server ended while it stored them. */
   readonly arrivals: Collection<Arrival>;
   readonly events: Collection<EventDocument>;
-  readonly cancellations: Collection<Cancellation>;
+  /** The server that runs the cancelled evaluation must still stop it. */
+  readonly cancellations: Collection<Arrival>;
 }
 
 export function evaluationCollections(store: ResultStore): EvaluationCollections {

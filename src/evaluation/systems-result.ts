@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { provenanceField } from '../agent/provenance.js';
+import { stackSchema } from '../measurement/system-document.js';
 
 const FORMAT = 'systems/1';
 
@@ -26,13 +27,7 @@ const estimateSchema = z.strictObject({
 const systemSchema = z.strictObject({
   name: z.string().describe('Short name that distinguishes it from the other systems'),
   fingerprint: z.string(),
-  processor: z.string(),
-  architecture: z.string(),
-  operating_system: z.string(),
-  cores: z.int(),
-  memory_bytes: z.number(),
-  framework: z.string(),
-  framework_version: z.string(),
+  ...stackSchema.omit({ processor_features: true }).shape,
   threads: z.int(),
   agents: z.array(z.string()).describe('Addresses of the agents that measured, those that ended included'),
   estimates: z.array(estimateSchema).describe('In the order of the models'),

@@ -9,7 +9,7 @@ import { connectEvaluations, type EvaluationClient } from '../../evaluation/clie
 import type { LoggedEvent } from '../../evaluation/event.js';
 import type { Plugin } from '../../evaluation/plugin.js';
 import { stepOf } from '../../evaluation/show-event.js';
-import type { EvaluationSummary } from '../../evaluation/wire/record-wire.js';
+import type { EvaluationSummary } from '../../evaluation/records.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import { addressOption, SERVER_VARIABLE } from '../address.js';
 import { DEFAULT_SERVER, leave, parseResult, showToEnd } from '../evaluations.js';

@@ -11,7 +11,8 @@ import { createRpcClient, type RpcClientOptions } from '../../rpc/client.js';
 import { isFinal, type LoggedEvent } from '../event.js';
 import { fromWireLogged } from '../wire/event-wire.js';
 import type { Registration } from '../link/link.js';
-import { type EvaluationSummary, fromWireEvaluation } from '../wire/record-wire.js';
+import type { EvaluationSummary } from '../records.js';
+import { fromWireEvaluation } from '../wire/record-wire.js';
 import type { Submission } from '../submission.js';
 import { toWireSubmission } from '../wire/submission-wire.js';
 

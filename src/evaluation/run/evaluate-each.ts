@@ -2,6 +2,7 @@ import { throwIfCancelled } from '../../base/cancellation.js';
 import { type ErrorCode, isErrorCode, messageOf, PlatformError } from '../../base/errors.js';
 import { merged } from '../../base/merged.js';
 import { buildProvenance } from '../../agent/provenance.js';
+import { buildStack } from '../../measurement/system-document.js';
 import type { Evaluation, EvaluationRequest } from '../evaluation.js';
 import { MAX_RESULT_BYTES, type PluginEvent, checkPluginEvent } from '../event.js';
 import { type SystemResult, type SystemsResult, buildSystemsResult } from '../systems-result.js';
@@ -36,6 +37,10 @@ function endedBy(event: PluginEvent): Ended | undefined {
   }
 }
 
+function withoutFeatures({ processor_features: _, ...stack }: ReturnType<typeof buildStack>) {
+  return stack;
+}
+
 class SystemOutcome {
   readonly #estimates: SystemResult['estimates'] = [];
   #ended: Ended = { partial: true, failure: { code: 'internal', message: 'it ended without a result' }, result: null };
@@ -58,13 +63,7 @@ class SystemOutcome {
     return {
       name,
       fingerprint: system.fingerprint,
-      processor: system.processor,
-      architecture: system.architecture,
-      operating_system: system.operatingSystem,
-      cores: system.cores,
-      memory_bytes: system.memoryBytes,
-      framework: system.framework,
-      framework_version: system.frameworkVersion,
+      ...withoutFeatures(buildStack(system)),
       threads: system.runOptions.threads,
       agents: machines.map((machine) => machine.name),
       estimates: this.#estimates,

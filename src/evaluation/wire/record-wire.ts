@@ -1,6 +1,6 @@
 import { PlatformError } from '../../base/errors.js';
 import * as wire from '../../generated/mlmodelscope/evaluation/v1/evaluation_service.js';
-import type { EvaluationRecord, EvaluationState } from '../records.js';
+import type { EvaluationRecord, EvaluationState, EvaluationSummary } from '../records.js';
 
 const STATES = {
   queued: wire.Evaluation_State.QUEUED,
@@ -9,11 +9,6 @@ const STATES = {
   failed: wire.Evaluation_State.FAILED,
   cancelled: wire.Evaluation_State.CANCELLED,
 } as const satisfies Record<EvaluationState, wire.Evaluation_State>;
-
-export type EvaluationSummary = Pick<
-  EvaluationRecord,
-  'id' | 'name' | 'plugin' | 'state' | 'submittedAt' | 'changedAt'
->;
 
 export function toWireEvaluation(record: EvaluationRecord): wire.Evaluation {
   const { id, name, plugin, state } = record;
