@@ -32,6 +32,14 @@ export interface FakeAgent extends BenchmarkAgent {
 
 const SESSION_MS = 10;
 
+async function answer<T>(signal: AbortSignal | undefined, find: () => T | undefined): Promise<T> {
+  await Promise.resolve();
+  throwIfCancelled(signal);
+  const found = find();
+  if (found === undefined) throw new PlatformError('unsupported', 'the fake agent has no runtime');
+  return found;
+}
+
 /** An agent for tests: it measures nothing, gives the same answers every time, and records its requests. */
 export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
   const {
@@ -115,31 +123,13 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
       }
     },
 
-    trace: () => Promise.reject(new PlatformError('unsupported', 'the fake agent has no runtime')),
+    trace: (_request, _level, { signal } = {}) => answer(signal, () => undefined),
 
-    inferTypes(benchmark, signal) {
-      return Promise.resolve().then(() => {
-        throwIfCancelled(signal);
-        if (inferredValuesOf === undefined) throw new PlatformError('unsupported', 'the fake agent has no runtime');
-        return inferredValuesOf(benchmark);
-      });
-    },
+    inferTypes: (benchmark, signal) => answer(signal, () => inferredValuesOf?.(benchmark)),
 
-    optimize(benchmark, runOptions, signal) {
-      return Promise.resolve().then(() => {
-        throwIfCancelled(signal);
-        if (optimizedOf === undefined) throw new PlatformError('unsupported', 'the fake agent has no runtime');
-        return optimizedOf(benchmark, runOptions);
-      });
-    },
+    optimize: (benchmark, runOptions, signal) => answer(signal, () => optimizedOf?.(benchmark, runOptions)),
 
-    runOnce(benchmark, runOptions, { signal } = {}) {
-      return Promise.resolve().then(() => {
-        throwIfCancelled(signal);
-        if (runValuesOf === undefined) throw new PlatformError('unsupported', 'the fake agent has no runtime');
-        return runValuesOf(benchmark, runOptions);
-      });
-    },
+    runOnce: (benchmark, runOptions, { signal } = {}) => answer(signal, () => runValuesOf?.(benchmark, runOptions)),
 
     close: () => Promise.resolve(),
   };

@@ -1,27 +1,37 @@
-import type { KernelFacts } from '../measurement/kernel-facts.js';
-import type { Conditions } from '../measurement/conditions.js';
+import { z } from 'zod';
+import { conditionsSchema } from '../measurement/conditions.js';
+import { kernelMemorySchema, poolSchema } from '../measurement/kernel-facts-schema.js';
 
-/** The pool's sections are means over the runs. */
-export interface KernelTrace extends KernelFacts {
-  /** Its place in a run: 7, or 7-0-1 inside of the subgraphs that kernel 7 executes. Kernel 7's time includes it. */
-  readonly sequenceIndex: string;
-  readonly name: string;
-  readonly opName: string;
-  readonly executionProvider: string;
-  /** Shapes of the outputs, as in [1,64,56,56]; several are separated by semicolons. */
-  readonly shape: string;
-  readonly inputShape: string;
-  /** Element types of the inputs and outputs, separated by semicolons; empty from agents of earlier versions. */
-  readonly inputTypes: string;
-  readonly outputTypes: string;
-  readonly elementType: string;
-  readonly runMs: readonly number[];
+/** @param runs that were asked for */
+export function layerTraceSchema(runs: number) {
+  const timesSchema = z.array(z.number().nonnegative()).min(1).max(runs).readonly();
+  const kernelSchema = z.object({
+    /** Its place in a run: 7, or 7-0-1 inside of the subgraphs that kernel 7 executes. Kernel 7's time includes it. */
+    sequenceIndex: z.string().regex(/^\d+(-\d+)*$/),
+    name: z.string(),
+    opName: z.string(),
+    executionProvider: z.string(),
+    /** Shapes of the outputs, as in [1,64,56,56]; several are separated by semicolons. */
+    shape: z.string(),
+    inputShape: z.string(),
+    /** Element types of the inputs and outputs, separated by semicolons; empty from agents of earlier versions. */
+    inputTypes: z.string(),
+    outputTypes: z.string(),
+    elementType: z.string(),
+    memory: kernelMemorySchema.optional(),
+    /** The sections are means over the runs. */
+    pool: poolSchema.optional(),
+    runMs: timesSchema,
+  });
+  return z.object({
+    untracedMs: timesSchema,
+    tracedMs: timesSchema,
+    kernels: z.array(kernelSchema).readonly(),
+    /** The load on the machine during the runs; undefined where the operating system does not report it. */
+    conditions: conditionsSchema.optional(),
+  });
 }
 
-export interface LayerTrace {
-  readonly untracedMs: readonly number[];
-  readonly tracedMs: readonly number[];
-  readonly kernels: readonly KernelTrace[];
-  /** The load on the machine during the runs; undefined where the operating system does not report it. */
-  readonly conditions?: Conditions | undefined;
-}
+export type LayerTrace = Readonly<z.infer<ReturnType<typeof layerTraceSchema>>>;
+
+export type KernelTrace = Readonly<LayerTrace['kernels'][number]>;

@@ -1,4 +1,4 @@
-import { type PredictionOptions, PredictService } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
+import { PredictionOptions, PredictService } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
 import {
   type PredictEachRequest,
   type PredictEachResponse,
@@ -78,21 +78,8 @@ export interface PredictionClient {
 }
 
 function toWireOptions({ batchSize = 0, featureLimit = 0, traceLevel }: PredictionSettings): PredictionOptions {
-  return {
-    requestId: '',
-    featureLimit,
-    batchSize,
-    executionOptions: {
-      traceId: undefined,
-      traceLevel: traceLevel === undefined ? 0 : TRACE_LEVELS.indexOf(traceLevel),
-      timeoutInMs: 0n,
-      deviceCount: {},
-      cpuOptions: undefined,
-      gpuOptions: undefined,
-    },
-    agent: '',
-    gpuMetrics: '',
-  };
+  const executionOptions = { traceLevel: traceLevel === undefined ? 0 : TRACE_LEVELS.indexOf(traceLevel) };
+  return PredictionOptions.create({ featureLimit, batchSize, executionOptions });
 }
 
 function fromWireTimes(batch: PredictEachResponse['batch']): BatchTimes | undefined {

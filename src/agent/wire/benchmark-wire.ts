@@ -173,11 +173,7 @@ export function toWireMeasurement(signature: string, measured: Measured): wire.M
 }
 
 export function toWireConditions(conditions: Conditions | undefined): wire.Conditions | undefined {
-  if (conditions === undefined) return undefined;
-  const { stealMs, othersMs, throttledMs, lowestMhz, highestMhz, ...ofRuns } = conditions;
-  const { droppedRuns, sharedShare, majorFaults } = ofRuns;
-  const known = { stealMs, othersMs, throttledMs, lowestMhz, highestMhz, droppedRuns, sharedShare, majorFaults };
-  return { ...conditions, ...known };
+  return conditions && wire.Conditions.create(conditions);
 }
 
 /** Leaves out unknown values, which a message has as undefined fields. */

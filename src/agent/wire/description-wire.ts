@@ -23,20 +23,11 @@ const WIRE_ABILITIES = {
   run_once: wire.Ability.RUN_ONCE,
 } as const satisfies Record<Ability, wire.Ability>;
 
-function factsIn(message: wire.System | undefined): object {
-  if (message === undefined) return {};
-  const { memoryBytes, cacheBytes, devices, processor, architecture, operatingSystem, cores } = message;
-  const { processorFeatures, framework, frameworkVersion } = message;
+function factsIn({ fingerprint: _, runOptions: __, memoryBytes, cacheBytes, devices, ...facts }: wire.System): object {
   return {
-    processor,
-    architecture,
-    operatingSystem,
-    cores,
+    ...facts,
     memoryBytes: Number(memoryBytes),
     cacheBytes: Number(cacheBytes),
-    processorFeatures,
-    framework,
-    frameworkVersion,
     ...(devices.length > 0 && {
       devices: devices.map((device) => ({ ...device, memoryBytes: Number(device.memoryBytes) })),
     }),
@@ -99,7 +90,7 @@ export function fromWireDescription(message: wire.DescribeSystemResponse, addres
   const known = (Object.keys(WIRE_ABILITIES) as Ability[]).filter((name) => abilities.includes(WIRE_ABILITIES[name]));
   const usual = abilitiesWith(abilities.length === 0 ? measuresTogether : known.includes('trace'));
   const described = {
-    ...factsIn(system),
+    ...(system && factsIn(system)),
     host: hostname === '' ? address : hostname,
     providers: executionProviders,
     traceLevels:

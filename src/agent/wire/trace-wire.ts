@@ -1,11 +1,8 @@
-import { z } from 'zod';
 import * as wire from '../../generated/mlmodelscope/trace/v1/trace.js';
-import { kernelMemorySchema, poolSchema } from '../../measurement/kernel-facts-schema.js';
-import { conditionsSchema } from '../../measurement/conditions.js';
 import { check } from '../../rpc/check-message.js';
 import { type SpanDocument, spanDocumentSchema } from '../../tracing/span-document.js';
 import { includesLevel, type TraceLevel } from '../../tracing/trace-level.js';
-import type { LayerTrace } from '../layer-trace.js';
+import { type LayerTrace, layerTraceSchema } from '../layer-trace.js';
 import { fromWireConditions, toWireConditions } from './benchmark-wire.js';
 
 /** SYSTEM_LIBRARY is the deepest level of this contract: no process here reads the counters of hardware. */
@@ -45,34 +42,8 @@ export function toWireLayerTrace({ untracedMs, tracedMs, kernels, conditions }: 
   };
 }
 
-/** @param runs number of runs that were asked for */
-function layerTraceSchemaFor(runs: number) {
-  const timesSchema = z.array(z.number().nonnegative()).min(1).max(runs);
-  return z.object({
-    untracedMs: timesSchema,
-    tracedMs: timesSchema,
-    kernels: z.array(
-      z.object({
-        sequenceIndex: z.string().regex(/^\d+(-\d+)*$/),
-        name: z.string(),
-        opName: z.string(),
-        executionProvider: z.string(),
-        shape: z.string(),
-        inputShape: z.string(),
-        inputTypes: z.string(),
-        outputTypes: z.string(),
-        memory: kernelMemorySchema.optional(),
-        pool: poolSchema.optional(),
-        elementType: z.string(),
-        runMs: timesSchema,
-      }),
-    ),
-    conditions: conditionsSchema.optional(),
-  });
-}
-
 export function fromWireLayerTrace(message: wire.LayerTrace, runs: number): LayerTrace {
-  return check(layerTraceSchemaFor(runs), { ...message, ...fromWireConditions(message.conditions) }, 'trace');
+  return check(layerTraceSchema(runs), { ...message, ...fromWireConditions(message.conditions) }, 'trace');
 }
 
 export function toWireSpan(span: SpanDocument): wire.Span {

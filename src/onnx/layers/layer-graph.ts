@@ -1,5 +1,6 @@
 import { PlatformError } from '../../base/errors.js';
 import { constantValues } from '../model/constant-values.js';
+import { readIntegers } from '../model/integers-of.js';
 import { findStaticType } from '../model/static-type.js';
 import type { Graph, InputValues, Model, Node, Tensor, TensorType } from '../model/model.js';
 import { normalizeDomain } from '../model/opsets.js';
@@ -46,12 +47,8 @@ export interface InferredValue extends KnownValue {
 /** The type of a ConstantOfShape with a known shape: some published graphs have it in place of weights. */
 function constantOfShapeType(graph: Graph, node: Node): TensorType | undefined {
   if (node.opType !== 'ConstantOfShape' || normalizeDomain(node.domain) !== '') return undefined;
-  const shape = graph.initializers.get(node.inputs[0] ?? '');
-  if (shape?.data.kind !== 'inline' || shape.elementType !== 'int64') return undefined;
-  const { bytes } = shape.data;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const dims = Array.from({ length: bytes.byteLength / 8 }, (_, i) => Number(view.getBigInt64(i * 8, true)));
-  if (!dims.every((dim) => Number.isSafeInteger(dim) && dim >= 0)) return undefined;
+  const dims = readIntegers(graph.initializers.get(node.inputs[0] ?? ''));
+  if (dims?.every((dim) => Number.isSafeInteger(dim) && dim >= 0) !== true) return undefined;
   const value = node.attributes.find(({ name }) => name === 'value')?.t;
   if (value !== undefined && value.dataType !== 1) return undefined;
   return { elementType: 'float32', dims };

@@ -1,7 +1,7 @@
 import { findStaticType } from '../model/static-type.js';
 import { elementCount, ELEMENT_TYPES } from '../model/element-type.js';
 import { fittingValues } from './fitting/fitting-values.js';
-import type { OperatorUse } from './fitting/operator-use.js';
+import { integerAttribute, type OperatorUse } from './fitting/operator-use.js';
 import { readIntegers } from '../model/integers-of.js';
 import { listedValues } from '../model/listed-values.js';
 import type { Graph, InputValues, Node, TensorType } from '../model/model.js';
@@ -9,10 +9,7 @@ import { nestedNodes } from '../model/nested-nodes.js';
 import { quantizationInputs } from '../operators/quantization-inputs.js';
 import { quantizationScales } from './quantization-scales.js';
 
-export interface Range {
-  readonly low: number;
-  readonly high: number;
-}
+type Range = Pick<InputValues, 'low' | 'high'>;
 
 export interface Use {
   readonly node: Node;
@@ -62,30 +59,21 @@ const DIVISIONS = new Set(['Div', 'Mod']);
 /** Most {@link PASSING_ON} operators through which a value is followed to the operator that uses it. */
 const MAX_STEPS = 8;
 
-function intAttribute(node: Node, name: string, absent: number): number {
-  const attribute = node.attributes.find((candidate) => candidate.name === name);
-  return attribute === undefined ? absent : Number(attribute.i);
-}
-
-function product(dims: readonly number[]): number {
-  return dims.reduce((a, b) => a * b, 1);
-}
-
 /** Number of products that are summed for one output element; undefined where the operator sums none. */
 export function fanIn({ node, index }: Use, { dims }: TensorType): number | undefined {
   if (index !== 1) return undefined;
   switch (node.opType) {
     case 'Conv':
     case 'FusedConv':
-      return product(dims.slice(1));
+      return elementCount(dims.slice(1));
     case 'ConvTranspose':
-      return (dims[0] ?? 1) * product(dims.slice(2));
+      return (dims[0] ?? 1) * elementCount(dims.slice(2));
     case 'MatMul':
     case 'FusedMatMul':
       return dims.at(-2) ?? dims.at(-1);
     case 'Gemm':
     case 'FusedGemm':
-      return intAttribute(node, 'transB', 0) === 1 ? dims[1] : dims[0];
+      return integerAttribute(node, 'transB', 0) === 1 ? dims[1] : dims[0];
     case 'LSTM':
     case 'GRU':
     case 'RNN':
@@ -119,7 +107,7 @@ function indexRange(use: Use, graph: TypedGraph, steps: number): Range | undefin
   }
   if (index !== 1) return undefined;
   const dims = graph.typeOf(node.inputs[0] ?? '')?.dims;
-  if (ALONG_ONE_AXIS.has(node.opType)) return below(dims?.at(intAttribute(node, 'axis', 0)));
+  if (ALONG_ONE_AXIS.has(node.opType)) return below(dims?.at(integerAttribute(node, 'axis', 0)));
   if (ALONG_ALL_AXES.has(node.opType)) return below(dims?.toSorted((a, b) => a - b)[0]);
   return undefined;
 }

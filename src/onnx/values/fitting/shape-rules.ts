@@ -1,3 +1,4 @@
+import { REDUCTIONS } from '../../operators/steering-inputs.js';
 import {
   type FittingRule,
   type FittingRules,
@@ -154,11 +155,8 @@ const gridSize: FittingRule = ({ output, input, count }) => {
   return list([input(0)?.[0] ?? 1, 1, ...spatial]);
 };
 
-const REDUCTIONS =
-  'ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare';
-
 export const SHAPE_RULES: readonly (readonly [string, FittingRules])[] = [
-  ...REDUCTIONS.split(' ').map((operator): readonly [string, FittingRules] => [operator, { 1: reduced }]),
+  ...REDUCTIONS.map((operator): readonly [string, FittingRules] => [operator, { 1: reduced }]),
   ...['BlackmanWindow', 'HammingWindow', 'HannWindow'].map((operator): readonly [string, FittingRules] => [
     operator,
     { 0: asLength },
