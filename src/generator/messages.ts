@@ -1,8 +1,8 @@
 import type { MeasureProgress, Reach } from '../agent/benchmark-agent.js';
+import type { ServingEnd } from '../agent/client/serving-client.js';
 import type { ServeRequest } from '../agent/wire/load-wire.js';
 import type { ErrorCode } from '../base/errors.js';
-import type { QueryRecord, Target, TrialOptions, TrialOutcome } from '../load/trial.js';
-import type { Conditions } from '../measurement/conditions.js';
+import type { QueryRecord, TrialOptions, TrialOutcome } from '../load/trial.js';
 
 export interface DeployedModel {
   readonly name: string;
@@ -22,11 +22,6 @@ export interface Deployment {
   readonly samples: readonly number[];
 }
 
-export interface OpenTarget {
-  readonly target: Target;
-  close(): Promise<TargetEnd>;
-}
-
 export type ToGenerator =
   | { readonly kind: 'open'; readonly targets: readonly TargetSpec[]; readonly warmupSamples: number }
   | { readonly kind: 'trial'; readonly options: TrialOptions }
@@ -34,11 +29,7 @@ export type ToGenerator =
   | { readonly kind: 'close' };
 
 /** During all trials. */
-export interface TargetEnd {
-  /** null where the server does not say. */
-  readonly conditions: Conditions | null;
-  readonly clockDriftMs: number;
-}
+export type TargetEnd = ServingEnd;
 
 export type FromGenerator =
   | { readonly kind: 'progress'; readonly progress: MeasureProgress }

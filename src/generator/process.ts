@@ -1,11 +1,12 @@
 // A process of its own, so that neither a runtime that blocks its thread nor a progress bar delays its timers.
 import { execFileSync } from 'node:child_process';
-import { connectServing, nowMs } from '../agent/client/serving-client.js';
+import type { MeasureProgress } from '../agent/benchmark-agent.js';
+import { connectServing, nowMs, type Serving } from '../agent/client/serving-client.js';
 import { useLastCore } from '../base/core-affinity.js';
 import { messageOf, PlatformError } from '../base/errors.js';
 import { realClock, timerMarginMs } from '../load/clock.js';
 import { type QueryRecord, Trial, type TrialOptions, type TrialOutcome } from '../load/trial.js';
-import type { FromGenerator, OpenTarget, TargetSpec, ToGenerator } from './messages.js';
+import type { FromGenerator, TargetSpec, ToGenerator } from './messages.js';
 
 const RECORDS_AT_ONCE = 1000;
 
@@ -28,7 +29,7 @@ try {
 useLastCore();
 
 let clock = realClock(nowMs);
-let targets: readonly OpenTarget[] = [];
+let targets: readonly Serving[] = [];
 let running: Trial | undefined;
 
 function send(message: FromGenerator): void {
@@ -36,22 +37,12 @@ function send(message: FromGenerator): void {
   process.send?.(message, undefined, {}, () => undefined);
 }
 
-async function openTarget(spec: TargetSpec): Promise<OpenTarget> {
+async function openTarget(spec: TargetSpec): Promise<Serving> {
   if (spec.kind === 'oip') return (await import('./targets/open-inference.js')).openInferenceTarget(spec);
   if (spec.kind === 'predict') return (await import('./targets/predict.js')).predictTarget(spec);
-  const { reach, request } = spec;
-  const { address, options } = reach;
-  const onProgress = (progress: Extract<FromGenerator, { kind: 'progress' }>['progress']): void => {
-    send({ kind: 'progress', progress });
-  };
-  const serving = await connectServing(address, request, { client: options, onProgress });
-  return {
-    target: serving.target,
-    close: async () => {
-      const { conditions, clockDriftMs } = await serving.close();
-      return { conditions: conditions ?? null, clockDriftMs };
-    },
-  };
+  const { address, options } = spec.reach;
+  const onProgress = (progress: MeasureProgress): void => send({ kind: 'progress', progress });
+  return connectServing(address, spec.request, { client: options, onProgress });
 }
 
 function run(options: TrialOptions, onRecord: (record: QueryRecord) => void): Promise<TrialOutcome> {
@@ -67,7 +58,7 @@ function run(options: TrialOptions, onRecord: (record: QueryRecord) => void): Pr
 const READY_LIMIT_MS = 120_000;
 
 /** Agents on one machine would wait for each other's turn for ever. */
-function inTime(opening: readonly Promise<OpenTarget>[]): readonly Promise<OpenTarget>[] {
+function inTime(opening: readonly Promise<Serving>[]): readonly Promise<Serving>[] {
   let tooLate = (_error: PlatformError): void => undefined;
   const late = new Promise<never>((_resolve, reject) => (tooLate = reject));
   late.catch(() => undefined);

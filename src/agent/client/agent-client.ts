@@ -36,6 +36,10 @@ const LACKING: Readonly<Record<Ability, string>> = {
   run_once: 'is of a version that returns no outputs; install this version there',
 };
 
+function toWireRun({ benchmark, runOptions }: Pick<MeasureRequest, 'benchmark' | 'runOptions'>) {
+  return { benchmark: wire.toWireBenchmark(benchmark), runOptions: wire.toWireRunOptions(runOptions) };
+}
+
 /**
  * After a lost connection, the description is fetched again: an agent that is another system than before gets no call.
  *
@@ -103,13 +107,8 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
     { index, request }: Numbered,
     { signal, onProgress }: MeasureOptions,
   ): Promise<MeasuredRequest> {
-    const { benchmark, name, runOptions, limits } = request;
-    const message = {
-      benchmark: wire.toWireBenchmark(benchmark),
-      runOptions: wire.toWireRunOptions(runOptions),
-      protocol: wire.toWireProtocol(request),
-      name,
-    };
+    const { name, limits } = request;
+    const message = { ...toWireRun(request), protocol: wire.toWireProtocol(request), name };
     const deadlineMs = limits.timeLimitMs + MEASURE_WAIT_MS;
     const limit = new AnswerLimit(address, 1);
     let measurement: Measurement | undefined;
@@ -176,8 +175,7 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
     async trace({ benchmark, runOptions, protocol, limits }, level, { signal, onProgress } = {}) {
       await prepare(runOptions, 'trace');
       const request = {
-        benchmark: wire.toWireBenchmark(benchmark),
-        runOptions: wire.toWireRunOptions(runOptions),
+        ...toWireRun({ benchmark, runOptions }),
         protocol: wire.toWireProtocol({ protocol, limits, occasion: 1 }),
         level: toWireLevel(level),
       };
@@ -203,27 +201,14 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
 
     async optimize(benchmark, runOptions, signal, { steeringValues = false } = {}) {
       await prepare(runOptions, 'optimize');
-      const request = {
-        benchmark: wire.toWireBenchmark(benchmark),
-        runOptions: wire.toWireRunOptions(runOptions),
-        steeringValues,
-      };
+      const request = { ...toWireRun({ benchmark, runOptions }), steeringValues };
       const response = await client.unary(optimize, request, { signal, deadlineMs: OPTIMIZE_DEADLINE_MS });
-      return client.decodeAnswer(() => ({
-        benchmark: wire.fromWireBenchmark(response.benchmark),
-        values: wire.fromWireValues(response.values),
-        costMs: wire.fromWireCost(response.costMs),
-      }));
+      return client.decodeAnswer(() => wire.fromWireOptimized(response));
     },
 
     async runOnce(benchmark, runOptions, { signal, everyValue = false, elements = 0 } = {}) {
       await prepare(runOptions, 'run_once');
-      const request = {
-        benchmark: wire.toWireBenchmark(benchmark),
-        runOptions: wire.toWireRunOptions(runOptions),
-        everyValue,
-        elements,
-      };
+      const request = { ...toWireRun({ benchmark, runOptions }), everyValue, elements };
       const response = await client.unary(runOnce, request, { signal, deadlineMs: OPTIMIZE_DEADLINE_MS });
       return client.decodeAnswer(() => wire.fromWireRunValues(response.values, elements));
     },

@@ -7,7 +7,7 @@ import { identifySystem, type System } from '../../measurement/system.js';
 import { writeFileAtomically } from '../../base/atomic-file.js';
 import { makeFolder, OWNER_ONLY } from '../../base/make-folder.js';
 import type { BenchmarkAgent, OptimizedGraph } from '../benchmark-agent.js';
-import { fromWireBenchmark, fromWireValues, toWireBenchmark, toWireValues } from '../wire/benchmark-wire.js';
+import { fromWireOptimized, toWireOptimized } from '../wire/benchmark-wire.js';
 
 /** Part of every key. Increase it when agents make different graphs from the same input. */
 const CACHE_VERSION = 4;
@@ -19,8 +19,7 @@ function fileName({ fingerprint }: System, { signature }: Benchmark): string {
 
 async function read(file: string): Promise<OptimizedGraph | undefined> {
   try {
-    const { benchmark, values, costMs } = OptimizeResponse.decode(new Uint8Array(await readFile(file)));
-    return { benchmark: fromWireBenchmark(benchmark), values: fromWireValues(values), costMs };
+    return fromWireOptimized(OptimizeResponse.decode(new Uint8Array(await readFile(file))));
   } catch {
     return undefined;
   }
@@ -42,13 +41,7 @@ export function cacheOptimizedGraphs(agent: BenchmarkAgent, folder: string): Ben
       const known = await read(file);
       if (known !== undefined) return known;
       const optimized = await agent.optimize(benchmark, runOptions, signal);
-      const { costMs } = optimized;
-      const response = {
-        benchmark: toWireBenchmark(optimized.benchmark),
-        values: toWireValues(optimized.values),
-        costMs,
-      };
-      const bytes = OptimizeResponse.encode(response).finish();
+      const bytes = OptimizeResponse.encode(toWireOptimized(optimized)).finish();
       await keep(file, bytes).catch(() => undefined);
       return optimized;
     },

@@ -23,7 +23,8 @@ export interface ServingOptions {
 }
 
 export interface ServingEnd {
-  readonly conditions: Conditions | undefined;
+  /** null where the server does not say. */
+  readonly conditions: Conditions | null;
   /** How far the agent's clock went off this one during the call; 0 where both are one clock. */
   readonly clockDriftMs: number;
 }
@@ -59,7 +60,7 @@ export async function connectServing(
   let unsent: { id: number; samples: number }[] = [];
   let onReady: (id: string) => void = () => undefined;
   let onClock: (nowNs: bigint) => void = () => undefined;
-  let conditions: Conditions | undefined;
+  let conditions: Conditions | null = null;
 
   const handle = ({ event }: ServeResponse): void => {
     switch (event?.$case) {
@@ -75,7 +76,7 @@ export async function connectServing(
         onClock(event.value.nowNs);
         return;
       case 'closed':
-        conditions = conditionsIn(event.value);
+        conditions = conditionsIn(event.value) ?? null;
         return;
       case 'answers':
         for (const { id, startedNs, finishedNs, batch, error } of event.value.answers) {

@@ -20,8 +20,8 @@ import {
   fromWireBrick,
   fromWireProtocol,
   fromWireRunOptions,
-  toWireBenchmark,
   toWireMeasurement,
+  toWireOptimized,
   toWireProgress,
   toWireRunValues,
   toWireValues,
@@ -61,6 +61,7 @@ export function withWeightFile(benchmark: Benchmark, weightFiles: ReadonlyMap<st
 
 export function addBenchmarkService(server: RpcServer, options: BenchmarkServiceOptions): void {
   const { description, runner, calls, weightFiles } = options;
+  const memoryLimitBytes = defaultMemoryLimitBytes(description);
 
   const answers = {
     describeSystem: calls.unary((call) => {
@@ -69,7 +70,6 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
     inferTypes: calls.unary(async (call, signal) => {
       const { steeringValues } = call.request;
       const benchmark = withWeightFile(fromWireBenchmark(call.request.benchmark), weightFiles);
-      const memoryLimitBytes = defaultMemoryLimitBytes(description);
       const limits = { timeLimitMs: INFER_TYPES_LIMIT_MS, memoryLimitBytes };
       const options = { signal, beside: leavesRoom(benchmark, description) };
       const job = { kind: 'infer-types', benchmark, memoryLimitBytes, steeringValues } as const;
@@ -80,20 +80,17 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const request = call.request;
       const benchmark = withWeightFile(fromWireBenchmark(request.benchmark), weightFiles);
       const runOptions = fromWireRunOptions(request.runOptions);
-      const memoryLimitBytes = defaultMemoryLimitBytes(description);
       const limits = { timeLimitMs: OPTIMIZE_LIMIT_MS, memoryLimitBytes };
       const { steeringValues } = request;
       const job = { kind: 'optimize', benchmark, runOptions, memoryLimitBytes, steeringValues } as const;
       const options = { signal, beside: leavesRoom(benchmark, description) };
       const { end, shareMs } = await runner.runUntimed(job, limits, options);
-      const { benchmark: made, values, costMs } = optimizedGraph(end, shareMs);
-      return { benchmark: toWireBenchmark(made), values: toWireValues(values), costMs };
+      return toWireOptimized(optimizedGraph(end, shareMs));
     }),
     runOnce: calls.unary(async (call, signal) => {
       const { everyValue, elements } = call.request;
       const benchmark = withWeightFile(fromWireBenchmark(call.request.benchmark), weightFiles);
       const runOptions = fromWireRunOptions(call.request.runOptions);
-      const memoryLimitBytes = defaultMemoryLimitBytes(description);
       const limits = { timeLimitMs: RUN_ONCE_LIMIT_MS, memoryLimitBytes };
       const job = { kind: 'run-once', benchmark, runOptions, memoryLimitBytes, everyValue, elements } as const;
       const end = await runner.run(job, limits, { signal });
@@ -103,7 +100,7 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const request = call.request;
       const benchmark = withWeightFile(fromWireBenchmark(request.benchmark), weightFiles);
       const runOptions = fromWireRunOptions(request.runOptions);
-      const setup = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(description));
+      const setup = fromWireProtocol(request.protocol, memoryLimitBytes);
       const onProgress = (progress: MeasureProgress): void => {
         calls.tell(call, { event: { $case: 'progress', value: toWireProgress(progress) } }, signal);
       };
@@ -123,7 +120,7 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       }
       const { request } = call;
       const runOptions = fromWireRunOptions(request.runOptions);
-      const setup = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(description));
+      const setup = fromWireProtocol(request.protocol, memoryLimitBytes);
       const bricks = request.bricks.map(fromWireBrick);
       const onProgress = (progress: RequestProgress): void => {
         calls.tell(call, { event: { $case: 'progress', value: toWireProgress(progress, progress) } }, signal);

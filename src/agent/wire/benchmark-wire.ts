@@ -14,7 +14,13 @@ import {
 } from '../../measurement/measurement.js';
 import type { Protocol } from '../../measurement/protocol.js';
 import { canonicalRunOptions, type RunOptions } from '../../measurement/system.js';
-import type { MeasurePhase, MeasureProgress, MeasureRequest, RequestProgress } from '../benchmark-agent.js';
+import type {
+  MeasurePhase,
+  MeasureProgress,
+  MeasureRequest,
+  OptimizedGraph,
+  RequestProgress,
+} from '../benchmark-agent.js';
 import type { InferredValue } from '../../onnx/layers/layer-graph.js';
 import type { Measured } from '../jobs/job.js';
 import { FIRST_ELEMENTS, MAX_ELEMENTS, type RunValue } from '../run-value.js';
@@ -240,11 +246,6 @@ export function fromWireMeasurement(
   return measurement;
 }
 
-/** The cost of an answer, ms. @throws PlatformError `usage` where it is no time */
-export function fromWireCost(costMs: number): number {
-  return check(measurementSchema.shape.costMs, costMs, 'cost_ms');
-}
-
 const MAX_INT64 = 2n ** 63n - 1n;
 
 export function toWireValues(values: ReadonlyMap<string, InferredValue>): wire.ValueType[] {
@@ -272,6 +273,18 @@ export function fromWireValues(values: readonly wire.ValueType[]): ReadonlyMap<s
       },
     ]),
   );
+}
+
+export function toWireOptimized({ benchmark, values, costMs }: OptimizedGraph): wire.OptimizeResponse {
+  return { benchmark: toWireBenchmark(benchmark), values: toWireValues(values), costMs };
+}
+
+export function fromWireOptimized({ benchmark, values, costMs }: wire.OptimizeResponse): OptimizedGraph {
+  return {
+    benchmark: fromWireBenchmark(benchmark),
+    values: fromWireValues(values),
+    costMs: check(measurementSchema.shape.costMs, costMs, 'cost_ms'),
+  };
 }
 
 export function toWireRunValues(values: ReadonlyMap<string, RunValue>): wire.RunValue[] {

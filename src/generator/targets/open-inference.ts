@@ -7,8 +7,9 @@ import { PlatformError } from '../../base/errors.js';
 import { type ElementType, elementCount, tensorBytes } from '../../onnx/model/element-type.js';
 import { fillBlocks } from '../../onnx/values/fill.js';
 import { createRpcClient } from '../../rpc/client.js';
-import type { OpenTarget, TargetSpec } from '../messages.js';
-import { QUERY_LIMIT_MS, unaryTarget } from './unary-target.js';
+import type { Serving } from '../../agent/client/serving-client.js';
+import type { TargetSpec } from '../messages.js';
+import { QUERY_LIMIT_MS, UNKNOWN_END, unaryTarget } from './unary-target.js';
 
 const { modelInfer, modelMetadata } = GRPCInferenceServiceService;
 
@@ -61,7 +62,7 @@ function madeInput({ name, datatype, shape }: ModelMetadataResponse_TensorMetada
 }
 
 /** @throws PlatformError where the server does not answer, or states inputs that cannot be made up */
-export async function openInferenceTarget(spec: Extract<TargetSpec, { kind: 'oip' }>): Promise<OpenTarget> {
+export async function openInferenceTarget(spec: Extract<TargetSpec, { kind: 'oip' }>): Promise<Serving> {
   const { reach, model, samples } = spec;
   const client = createRpcClient(reach.address, 'inference server', reach.options);
   try {
@@ -86,9 +87,9 @@ export async function openInferenceTarget(spec: Extract<TargetSpec, { kind: 'oip
       if (request === undefined) throw new PlatformError('usage', `no query of ${size} samples was made`);
       return client.unary(modelInfer, request, { deadlineMs: QUERY_LIMIT_MS });
     });
-    const close = (): Promise<{ conditions: null; clockDriftMs: number }> => {
+    const close: Serving['close'] = () => {
       client.close();
-      return Promise.resolve({ conditions: null, clockDriftMs: 0 });
+      return Promise.resolve(UNKNOWN_END);
     };
     return { target, close };
   } catch (error) {

@@ -47,7 +47,8 @@ export interface InferredValue extends KnownValue {
 /** The type of a ConstantOfShape with a known shape: some published graphs have it in place of weights. */
 function constantOfShapeType(graph: Graph, node: Node): TensorType | undefined {
   if (node.opType !== 'ConstantOfShape' || normalizeDomain(node.domain) !== '') return undefined;
-  const dims = readIntegers(graph.initializers.get(node.inputs[0] ?? ''));
+  const shape = graph.initializers.get(node.inputs[0] ?? '');
+  const dims = shape?.elementType === 'int64' ? readIntegers(shape) : undefined;
   if (dims?.every((dim) => Number.isSafeInteger(dim) && dim >= 0) !== true) return undefined;
   const value = node.attributes.find(({ name }) => name === 'value')?.t;
   if (value !== undefined && value.dataType !== 1) return undefined;
