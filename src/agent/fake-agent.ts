@@ -8,15 +8,12 @@ import type { BenchmarkAgent, OptimizedGraph } from './benchmark-agent.js';
 import type { InferredValue } from '../onnx/layers/layer-graph.js';
 import { throwIfCancelled } from '../base/cancellation.js';
 import type { Failure } from './failure.js';
-import type { RunValue } from './run-value.js';
 
 export interface FakeAgentOptions {
   readonly latencyOf: (benchmark: Benchmark) => number | Failure;
   /** Inferred values of a benchmark's graph; without it, inferring fails. */
   readonly inferredValuesOf?: (benchmark: Benchmark) => ReadonlyMap<string, InferredValue>;
   readonly optimizedOf?: (benchmark: Benchmark, runOptions: RunOptions) => OptimizedGraph;
-  /** What a run computes; without it, running once fails. */
-  readonly runValuesOf?: (benchmark: Benchmark, runOptions: RunOptions) => ReadonlyMap<string, RunValue>;
   readonly measuresTogether?: boolean;
   readonly host?: string;
   /** Part of the system's fingerprint, so that two fakes can be two systems. */
@@ -46,7 +43,6 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
     latencyOf,
     inferredValuesOf,
     optimizedOf,
-    runValuesOf,
     measuresTogether = true,
     host = 'fake-host',
     processor = 'fake processor',
@@ -61,7 +57,7 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
     trace: false,
     settings: true,
     load: false,
-    run_once: runValuesOf !== undefined,
+    run_once: false,
   };
   const description: AgentDescription = {
     processor,
@@ -123,13 +119,13 @@ export function createFakeAgent(options: FakeAgentOptions): FakeAgent {
       }
     },
 
-    trace: (_request, _level, { signal } = {}) => answer(signal, () => undefined),
+    trace: (_request, _level, { signal } = {}) => answer<never>(signal, () => undefined),
 
     inferTypes: (benchmark, signal) => answer(signal, () => inferredValuesOf?.(benchmark)),
 
     optimize: (benchmark, runOptions, signal) => answer(signal, () => optimizedOf?.(benchmark, runOptions)),
 
-    runOnce: (benchmark, runOptions, { signal } = {}) => answer(signal, () => runValuesOf?.(benchmark, runOptions)),
+    runOnce: (_benchmark, _runOptions, { signal } = {}) => answer<never>(signal, () => undefined),
 
     close: () => Promise.resolve(),
   };

@@ -2,28 +2,16 @@ import { createHash } from 'node:crypto';
 import { oncePer } from '../base/once-per.js';
 import { withCanonicalQuantization } from '../onnx/layers/canonical-quantization.js';
 import { fillRange, typedGraph } from '../onnx/values/fill-range.js';
-import type { DeclaredType, Graph, InputValues, Model, Tensor, TensorType } from '../onnx/model/model.js';
+import type { DeclaredType, Graph, InputValues, Model, Tensor } from '../onnx/model/model.js';
 import type { ReadingBudget } from '../onnx/bytes/reading-budget.js';
 import { parseModel } from '../onnx/read/read-model.js';
-import { findStaticType } from '../onnx/model/static-type.js';
+import { staticInputType } from '../onnx/model/static-type.js';
 import { steeringConstants } from '../onnx/operators/steering.js';
 import { encodeModelToBytes } from '../onnx/write/write-model.js';
 import type { Benchmark, BenchmarkInput } from './benchmark.js';
-import { PlatformError } from '../base/errors.js';
 
 export function computeSignature(model: Uint8Array): string {
   return createHash('sha256').update(model).digest('hex');
-}
-
-function staticInputType(model: Model, name: string): TensorType {
-  const type = findStaticType(model.graph.types.get(name));
-  if (type === undefined) {
-    throw new PlatformError(
-      'model',
-      `${model.source}: input ${name} has no static shape; bind its dimensions in a model manifest`,
-    );
-  }
-  return type;
 }
 
 /** Weights become inputs, after the model's own; steering constants stay. @throws PlatformError `model` if unbound */

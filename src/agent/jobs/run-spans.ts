@@ -1,3 +1,4 @@
+import { withSnakeKeys } from '../../base/snake-case.js';
 import { type PoolSections, tagsOfFacts } from '../../measurement/kernel-facts.js';
 import type { ProfiledKernel, ProfiledRun } from '../../predictor/profile.js';
 import type { TimedSpan } from '../../tracing/span.js';
@@ -15,7 +16,7 @@ export interface RunSpansOptions {
 }
 
 /** Shapes as in `[1,3,224,224]`; several are separated by semicolons. */
-export function shapeText(shapes: readonly (readonly number[])[]): string {
+function shapeText(shapes: readonly (readonly number[])[]): string {
   return shapes.map((dims) => `[${dims.join(',')}]`).join(';');
 }
 
@@ -45,9 +46,22 @@ function poolSpans(pool: PoolSections | undefined, startUnixNano: bigint): reado
   });
 }
 
+/** What a profile says about a kernel besides its times, its memory and its threads. */
+export function describeKernel(kernel: ProfiledKernel) {
+  const { opType, outputDims, inputDims, inputTypes, outputTypes, elementType, executionProvider } = kernel;
+  return {
+    opName: opType,
+    shape: shapeText(outputDims),
+    inputShape: shapeText(inputDims),
+    inputTypes: inputTypes.join(';'),
+    outputTypes: outputTypes.join(';'),
+    elementType,
+    executionProvider,
+  };
+}
+
 function kernelSpan(kernel: ProfiledKernel, index: string, runUnixNano: bigint): TimedSpan {
-  const { name, opType, executionProvider, elementType, startNs, durationNs, inputDims, outputDims, inner } = kernel;
-  const { inputTypes, outputTypes } = kernel;
+  const { name, opType, startNs, durationNs, inner } = kernel;
   return {
     name: name === '' ? opType : name,
     level: 'FRAMEWORK_TRACE',
@@ -55,13 +69,7 @@ function kernelSpan(kernel: ProfiledKernel, index: string, runUnixNano: bigint):
     durationNs,
     attributes: {
       layer_sequence_index: index,
-      op_name: opType,
-      shape: shapeText(outputDims),
-      input_shape: shapeText(inputDims),
-      input_types: inputTypes.join(';'),
-      output_types: outputTypes.join(';'),
-      element_type: elementType,
-      execution_provider: executionProvider,
+      ...withSnakeKeys(describeKernel(kernel)),
       ...tagsOfFacts(kernel),
     },
     children: [

@@ -7,7 +7,7 @@ import type { TraceJob } from './job.js';
 import type { MeasureContext } from './measure-benchmark.js';
 import { openBenchmark, type OpenBenchmarkRequest } from './open-benchmark.js';
 import { openProfiled, type ProfiledRuns } from './profiled-runs.js';
-import { recordRuns, sequenceIndex, shapeText } from './run-spans.js';
+import { describeKernel, recordRuns, sequenceIndex } from './run-spans.js';
 import { withSharing } from './watch-conditions.js';
 import { runDurationMs, type TimedRuns, timeRuns } from './timed-runs.js';
 
@@ -54,13 +54,7 @@ export function kernelTraces(profile: readonly ProfiledRun[]): readonly KernelTr
       found.set(index, {
         sequenceIndex: index,
         name: kernel.name,
-        opName: kernel.opType,
-        executionProvider: kernel.executionProvider,
-        shape: shapeText(kernel.outputDims),
-        inputShape: shapeText(kernel.inputDims),
-        inputTypes: kernel.inputTypes.join(';'),
-        outputTypes: kernel.outputTypes.join(';'),
-        elementType: kernel.elementType,
+        ...describeKernel(kernel),
         runMs: [durationMs],
         over: new FactsOverRuns(),
       });

@@ -18,63 +18,46 @@ const VALUE_COST_BYTES = 64;
 const PACKED_INTEGER_COST_BYTES = 32;
 
 /** Values and lists of integers are copied, a payload is replaced by its place in the file, a message is visited. */
-type Rule = 'value' | 'integers' | 'payload' | MessageName;
+type Rule = 'value' | 'integers' | 'payload' | 'dropped' | MessageName;
 
-type Rules = { readonly [Name in MessageName]: Readonly<Partial<Record<keyof (typeof FIELDS)[Name], Rule>>> };
+type Rules = { readonly [Name in MessageName]?: Readonly<Partial<Record<keyof (typeof FIELDS)[Name], Rule>>> };
 
-/** The fields that are kept. All others, documentation among them, are dropped. */
-const KEPT: Rules = {
+/** Of all fields in FIELDS that are no values. Fields that are not there, documentation among them, are dropped. */
+const RULES: Rules = {
   ModelProto: {
-    irVersion: 'value',
+    producerName: 'dropped',
+    producerVersion: 'dropped',
+    domain: 'dropped',
+    modelVersion: 'dropped',
+    docString: 'dropped',
     graph: 'GraphProto',
     opsetImport: 'OperatorSetIdProto',
+    metadataProps: 'dropped',
     functions: 'FunctionProto',
   },
-  OperatorSetIdProto: { domain: 'value', version: 'value' },
   GraphProto: {
     node: 'NodeProto',
-    name: 'value',
     initializer: 'TensorProto',
     input: 'ValueInfoProto',
     output: 'ValueInfoProto',
     valueInfo: 'ValueInfoProto',
     sparseInitializer: 'SparseTensorProto',
   },
-  NodeProto: {
-    input: 'value',
-    output: 'value',
-    name: 'value',
-    opType: 'value',
-    attribute: 'AttributeProto',
-    domain: 'value',
-    overload: 'value',
-  },
+  NodeProto: { attribute: 'AttributeProto' },
   AttributeProto: {
-    name: 'value',
-    f: 'value',
-    i: 'value',
-    s: 'value',
     t: 'TensorProto',
     g: 'GraphProto',
-    floats: 'value',
     ints: 'integers',
-    strings: 'value',
     tensors: 'TensorProto',
     graphs: 'GraphProto',
     tp: 'TypeProto',
     typeProtos: 'TypeProto',
-    type: 'value',
-    refAttrName: 'value',
     sparseTensor: 'SparseTensorProto',
     sparseTensors: 'SparseTensorProto',
   },
   TensorProto: {
     dims: 'integers',
-    dataType: 'value',
-    stringData: 'value',
-    name: 'value',
     externalData: 'StringStringEntryProto',
-    dataLocation: 'value',
     floatData: 'payload',
     int32Data: 'payload',
     int64Data: 'payload',
@@ -82,9 +65,8 @@ const KEPT: Rules = {
     doubleData: 'payload',
     uint64Data: 'payload',
   },
-  StringStringEntryProto: { key: 'value', value: 'value' },
   SparseTensorProto: { values: 'TensorProto', indices: 'TensorProto' },
-  ValueInfoProto: { name: 'value', type: 'TypeProto' },
+  ValueInfoProto: { type: 'TypeProto' },
   TypeProto: {
     tensorType: 'TypeProto.Tensor',
     sequenceType: 'TypeProto.Sequence',
@@ -92,37 +74,26 @@ const KEPT: Rules = {
     sparseTensorType: 'TypeProto.SparseTensor',
     optionalType: 'TypeProto.Optional',
   },
-  'TypeProto.Tensor': { elemType: 'value', shape: 'TensorShapeProto' },
+  'TypeProto.Tensor': { shape: 'TensorShapeProto' },
   'TypeProto.Sequence': { elemType: 'TypeProto' },
-  'TypeProto.Map': { keyType: 'value', valueType: 'TypeProto' },
+  'TypeProto.Map': { valueType: 'TypeProto' },
   'TypeProto.Optional': { elemType: 'TypeProto' },
-  'TypeProto.SparseTensor': { elemType: 'value', shape: 'TensorShapeProto' },
+  'TypeProto.SparseTensor': { shape: 'TensorShapeProto' },
   TensorShapeProto: { dim: 'TensorShapeProto.Dimension' },
-  'TensorShapeProto.Dimension': { dimValue: 'value', dimParam: 'value' },
-  FunctionProto: {
-    name: 'value',
-    input: 'value',
-    output: 'value',
-    attribute: 'value',
-    node: 'NodeProto',
-    opsetImport: 'OperatorSetIdProto',
-    domain: 'value',
-    attributeProto: 'AttributeProto',
-    overload: 'value',
-  },
+  FunctionProto: { node: 'NodeProto', opsetImport: 'OperatorSetIdProto', attributeProto: 'AttributeProto' },
 };
 
 interface KeptFields {
-  readonly rules: ReadonlyMap<number, Rule>;
+  readonly rules: ReadonlyMap<number, Exclude<Rule, 'dropped'>>;
   readonly costBytes: number;
 }
 
 function keptFields(name: MessageName): KeptFields {
-  const kept = new Map<string, Rule>(Object.entries(KEPT[name]));
-  const rules = new Map<number, Rule>();
+  const others = new Map<string, Rule>(Object.entries(RULES[name] ?? {}));
+  const rules = new Map<number, Exclude<Rule, 'dropped'>>();
   for (const [field, number] of Object.entries(FIELDS[name])) {
-    const rule = kept.get(field);
-    if (rule !== undefined) rules.set(number, rule);
+    const rule = others.get(field) ?? 'value';
+    if (rule !== 'dropped') rules.set(number, rule);
   }
   return { rules, costBytes: MESSAGE_COST_BYTES + FIELD_COST_BYTES * rules.size };
 }

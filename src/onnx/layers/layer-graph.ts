@@ -1,7 +1,7 @@
 import { PlatformError } from '../../base/errors.js';
 import { constantValues } from '../model/constant-values.js';
 import { readIntegers } from '../model/integers-of.js';
-import { findStaticType } from '../model/static-type.js';
+import { findStaticType, staticInputType } from '../model/static-type.js';
 import type { Graph, InputValues, Model, Node, Tensor, TensorType } from '../model/model.js';
 import { normalizeDomain } from '../model/opsets.js';
 import type { KnownValue } from '../values/content-values.js';
@@ -110,15 +110,7 @@ export function layerGraph(model: Model, inferred: ReadonlyMap<string, InferredV
   const types = new Map<string, TensorType>();
   const opaque = new Set<string>();
   const constants = new Map(graph.initializers);
-  for (const name of graph.inputs) {
-    const type = findStaticType(graph.types.get(name));
-    if (type === undefined)
-      throw new PlatformError(
-        'model',
-        `${source}: input ${name} has no static shape; bind its dimensions in a model manifest`,
-      );
-    types.set(name, type);
-  }
+  for (const name of graph.inputs) types.set(name, staticInputType(model, name));
   for (const node of graph.nodes) {
     for (const name of node.outputs) {
       if (name === '') continue;
