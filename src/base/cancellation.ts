@@ -10,9 +10,19 @@ export function throwIfCancelled(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw cancellationOf(signal);
 }
 
-export function untilAborted(signal: AbortSignal): Promise<void> {
+/** Resolves when `start` calls back, or when the signal aborts. */
+export function untilDone(signal: AbortSignal, start: (done: () => void) => void): Promise<void> {
   return new Promise((resolve) => {
+    const done = (): void => {
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
     if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
+    else signal.addEventListener('abort', done, { once: true });
+    start(done);
   });
+}
+
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return untilDone(signal, () => undefined);
 }

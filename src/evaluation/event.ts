@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ErrorCode, EXIT_CODES } from '../base/errors.js';
+import { type ErrorCode, EXIT_CODES, messageOf, PlatformError } from '../base/errors.js';
 
 /** As JSON. MongoDB's documents hold 16 MB. */
 export const MAX_RESULT_BYTES = 12 * 2 ** 20;
@@ -100,8 +100,16 @@ export function waiting(reason: string): PlatformEvent & { readonly kind: 'waiti
   return { kind: 'waiting', reason: clipped(reason) };
 }
 
+export function note(level: 'info' | 'warning', message: string): PluginEvent & { readonly kind: 'note' } {
+  return { kind: 'note', level, message: clipped(message) };
+}
+
 export function failure(code: ErrorCode, message: string): PluginEvent & FinalEvent {
   return { kind: 'failed', code, message: clipped(message) };
+}
+
+export function failureOf(error: unknown): PluginEvent & FinalEvent {
+  return failure(error instanceof PlatformError ? error.code : 'internal', messageOf(error));
 }
 
 export function checkPluginEvent(event: EvaluationEvent): PluginEvent {
@@ -119,7 +127,7 @@ export function checkPluginEvent(event: EvaluationEvent): PluginEvent {
       return { ...estimate, percentiles: known };
     }
     case 'note':
-      return { ...event, message: clipped(event.message) };
+      return note(event.level, event.message);
     case 'done':
       return { kind: 'done', resultJson: JSON.stringify(event.result ?? null), partial: event.partial };
   }

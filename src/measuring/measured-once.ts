@@ -35,7 +35,7 @@ export class MeasuredOnce {
   /** May be called again for what others measure. @throws PlatformError as the store does, except where it is gone */
   async share(tasks: readonly Task[]): Promise<Shares> {
     const names = new Map(tasks.map((task) => [task, this.#nameOf(task)]));
-    const held = await this.#take([...names.values()]);
+    const held = (await unlessUnavailable(this.#leases.take([...names.values()]))) ?? new Map<string, Holder>();
     // Look after taking the leases: other processes store their measurements before they release a lease.
     const found = await this.#foundNow(tasks);
     const arrived: Task[] = [];
@@ -66,10 +66,6 @@ export class MeasuredOnce {
 
   close(): Promise<void> {
     return this.#leases.close();
-  }
-
-  async #take(names: readonly string[]): Promise<ReadonlyMap<string, Holder>> {
-    return (await unlessUnavailable(this.#leases.take(names))) ?? new Map<string, Holder>();
   }
 
   /** Without those that were known before, since they are to be taken again. */

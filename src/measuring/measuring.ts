@@ -172,7 +172,7 @@ export class Measuring {
       for await (const { index, measurement } of undisturbed([...tasks.keys()], take, retaking)) {
         measured.add(index);
         const task = tasks[index];
-        const stays = task !== undefined && this.#hasSamples(task);
+        const stays = task !== undefined && this.results.get(task.request)?.outcome.kind === 'samples';
         if (measurement.outcome.kind === 'failure') {
           const { reason, message } = measurement.outcome;
           const text = `${task?.label ?? ''}: ${reason}: ${message}${stays ? '; the earlier measurement stays' : ''}`;
@@ -238,10 +238,6 @@ export class Measuring {
       if (!(error instanceof PlatformError && error.code === 'cancelled')) throw error;
     }
     return replaced;
-  }
-
-  #hasSamples({ request }: Task): boolean {
-    return this.results.get(request)?.outcome.kind === 'samples';
   }
 
   /** Each new one at once, and its runs at most every {@link RUNNING_INTERVAL_MS}. */

@@ -6,7 +6,7 @@ import type {
   ServerUnaryCall,
   ServerWritableStream,
 } from '@grpc/grpc-js';
-import { throwIfCancelled } from '../base/cancellation.js';
+import { throwIfCancelled, untilDone } from '../base/cancellation.js';
 import { PlatformError } from '../base/errors.js';
 import { FairLoop } from './fair-loop.js';
 import { toStatus } from './status.js';
@@ -80,14 +80,7 @@ export class ActiveCalls {
   ): Promise<void> {
     await this.loop.take(call.getPeer());
     throwIfCancelled(signal);
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      signal.addEventListener('abort', done, { once: true });
-      call.write(message, done);
-    });
+    await untilDone(signal, (done) => call.write(message, done));
     throwIfCancelled(signal);
   }
 

@@ -1,6 +1,6 @@
 import { Metadata, ServerInterceptingCall, type ServerInterceptor, ServerListenerBuilder } from '@grpc/grpc-js';
 import { constants, type ServerHttp2Stream } from 'node:http2';
-import { throwIfCancelled } from '../base/cancellation.js';
+import { throwIfCancelled, untilDone } from '../base/cancellation.js';
 import { PlatformError } from '../base/errors.js';
 import type { Answering, Connections } from './connections.js';
 import { LargeAnswer } from './large-answer.js';
@@ -96,16 +96,9 @@ class AnsweringCall extends ServerInterceptingCall {
     this.call.sendMetadata(new Metadata());
     const stream = streamOf(this.call);
     const startMs = performance.now();
-    await new Promise<void>((resolve) => {
-      const overdue = setTimeout(() => this.#giveUp(), leftMs).unref();
-      const done = (): void => {
-        clearTimeout(overdue);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      signal.addEventListener('abort', done, { once: true });
-      stream?.write(piece, done);
-    });
+    const overdue = setTimeout(() => this.#giveUp(), leftMs).unref();
+    await untilDone(signal, (done) => stream?.write(piece, done));
+    clearTimeout(overdue);
     throwIfCancelled(signal);
     return leftMs - (performance.now() - startMs);
   }

@@ -115,15 +115,6 @@ export class PredictSession {
     };
   }
 
-  async close(): Promise<void> {
-    await this.session.close();
-  }
-
-  private inferProfiled(feeds: Feeds, recorder: SpanRecorder): Promise<Inferred | undefined> {
-    const { model, predictor, runOptions } = this;
-    return inferProfiled(predictor, { kind: 'file', path: model.path }, runOptions, feeds, recorder);
-  }
-
   private async preprocess(input: BatchInput): Promise<Feeds> {
     const { model } = this;
     if (input.kind === 'made-up') {
@@ -138,8 +129,12 @@ export class PredictSession {
   }
 
   private async infer(feeds: Feeds, recorder: SpanRecorder): Promise<Inferred> {
-    const profiled = recorder.wants('FRAMEWORK_TRACE') ? await this.inferProfiled(feeds, recorder) : undefined;
-    if (profiled !== undefined) return profiled;
+    const { model, predictor, runOptions } = this;
+    if (recorder.wants('FRAMEWORK_TRACE')) {
+      const source = { kind: 'file', path: model.path } as const;
+      const profiled = await inferProfiled(predictor, source, runOptions, feeds, recorder);
+      if (profiled !== undefined) return profiled;
+    }
     const inferring = { level: 'MODEL_TRACE', attributes: { evaluation_trace_level: 'MODEL_TRACE' } } as const;
     const startMs = performance.now();
     const run = this.session.prepare(feeds);

@@ -3,7 +3,7 @@ import { PlatformError } from '../../base/errors.js';
 import { DEFAULT_FRAMEWORK, type FrameworkName } from '../../predictor/frameworks.js';
 import { buildRunOptions } from '../../measurement/system.js';
 import type { ServerSecurity } from '../../rpc/security.js';
-import { createRpcServer } from '../../rpc/server.js';
+import { createRpcServer, type RpcServer } from '../../rpc/server.js';
 import { addBenchmarkService } from './benchmark-service.js';
 import type { AgentDescription } from '../agent-description.js';
 import { defaultMemoryLimitBytes, describeAgent } from './describe-machine.js';
@@ -72,10 +72,13 @@ export async function startAgent(options: AgentServerOptions = {}): Promise<Runn
   const description = { ...stated, cacheBytes };
   const runner = new WorkerRunner(framework, description.cores, packageFolder);
   const { calls } = server;
-  const shared = { description, runner, calls, weightFiles, silenceLimitMs };
-  addBenchmarkService(server, shared);
-  addTraceService(server, shared);
-  addLoadService(server, shared);
+  const addMeasuring = (to: RpcServer): void => {
+    const shared = { description, runner, calls: to.calls, weightFiles, silenceLimitMs };
+    addBenchmarkService(to, shared);
+    addTraceService(to, shared);
+    addLoadService(to, shared);
+  };
+  addMeasuring(server);
   const limits = { timeLimitMs: PREDICT_LIMIT_MS, memoryLimitBytes: defaultMemoryLimitBytes(description) };
   const models = new OpenModels({ runner, runOptions: buildRunOptions(description.cores, description), limits });
   const inputs = predictInputs(access);
@@ -89,9 +92,7 @@ export async function startAgent(options: AgentServerOptions = {}): Promise<Runn
   const openDoor: RunningAgent['openDoor'] = async () => {
     const door = createRpcServer({ security: { token: ownToken } });
     servers.push(door);
-    addBenchmarkService(door, { ...shared, calls: door.calls });
-    addTraceService(door, { ...shared, calls: door.calls });
-    addLoadService(door, { ...shared, calls: door.calls });
+    addMeasuring(door);
     return { address: await door.listen({ host: '127.0.0.1', port: 0 }), token: ownToken };
   };
   const stop = async (): Promise<void> => {

@@ -25,6 +25,10 @@ export interface SpreadOptions {
   readonly tell: (level: 'info' | 'warning', message: string) => void;
 }
 
+function nameSame(measurements: number): string {
+  return measurements === 1 ? 'the same measurement' : `the same ${measurements} measurements`;
+}
+
 function percent(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
 }
@@ -103,8 +107,7 @@ export function spreadAgent(all: readonly [Machine, ...Machine[]], { tell }: Spr
     const asked = machines.working.map((machine) => measuredOn(machine, chosen, signal));
     const compared = (await Promise.all(asked)).flat();
     const comparison = compareMachines(compared);
-    const measured =
-      comparison.requests === 1 ? 'the same measurement' : `the same ${comparison.requests} measurements`;
+    const measured = nameSame(comparison.requests);
     for (const { machine, difference } of comparison.outliers) {
       const slower = difference > 0 ? 'longer' : 'less';
       const takes = `it takes ${percent(Math.abs(difference))} ${slower} than the median of ${compared.length} machines`;
@@ -176,7 +179,6 @@ export function spreadAgent(all: readonly [Machine, ...Machine[]], { tell }: Spr
 }
 
 function tooManyLosses(requests: number, why: string): PlatformError {
-  const what = requests === 1 ? 'the same measurement' : `the same ${requests} measurements`;
-  const problem = `${MAX_LOSSES} agents ended while they took ${what}, the last one with: ${why}`;
+  const problem = `${MAX_LOSSES} agents ended while they took ${nameSame(requests)}, the last one with: ${why}`;
   return new PlatformError('unavailable', `${problem}; look at their messages before you submit again`);
 }

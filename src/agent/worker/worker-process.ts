@@ -60,12 +60,8 @@ export interface JobHooks {
   readonly onAnswers?: ((answers: readonly ServedAnswer[]) => void) | undefined;
 }
 
-interface ReportHooks {
-  readonly onWaiting: (holder: number | undefined) => void;
+interface ReportHooks extends JobHooks {
   readonly onBegun: () => void;
-  readonly onProgress: (progress: MeasureProgress) => void;
-  readonly onServing: JobHooks['onServing'];
-  readonly onAnswers: JobHooks['onAnswers'];
 }
 
 type ResultReport = Extract<WorkerMessage, { kind: 'result' }>;
@@ -223,7 +219,7 @@ export class WorkerProcess {
    * @throws PlatformError `cancelled` after the signal, `storage` where the machine failed; the process is gone then
    */
   async run(job: WorkerJob, limits: Limits, hooks: JobHooks = {}): Promise<JobEnd> {
-    const { signal, onProgress, onWaiting, onServing, onAnswers } = hooks;
+    const { signal, onProgress, onWaiting } = hooks;
     throwIfCancelled(signal);
     this.#jobs++;
     this.#threads ??= threadsOf(job);
@@ -232,6 +228,7 @@ export class WorkerProcess {
     let preparingMs: number | undefined;
     const limit = enforceLimits(this.pid, limits, () => this.#end());
     const result = this.#resultOf(job, {
+      ...hooks,
       onWaiting: (holder) => {
         limit.pause();
         onWaiting?.(holder);
@@ -244,8 +241,6 @@ export class WorkerProcess {
         if (progress.phase === 'running') preparingMs ??= performance.now() - startMs;
         onProgress?.(progress);
       },
-      onServing,
-      onAnswers,
     });
     const cancel = (): void => this.#end();
     signal?.addEventListener('abort', cancel, { once: true });
@@ -293,9 +288,9 @@ export class WorkerProcess {
     return new Promise((resolve) => {
       this.#child.on('message', (message) => {
         const report = message as WorkerMessage;
-        if (report.kind === 'waiting') onWaiting(report.for);
+        if (report.kind === 'waiting') onWaiting?.(report.for);
         if (report.kind === 'begun') onBegun();
-        if (report.kind === 'progress') onProgress(report.progress);
+        if (report.kind === 'progress') onProgress?.(report.progress);
         if (report.kind === 'serving') onServing?.((sent) => this.#child.send(sent, () => {}));
         if (report.kind === 'answers') onAnswers?.(report.answers);
         if (report.kind === 'result') {

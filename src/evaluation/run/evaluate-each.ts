@@ -1,10 +1,10 @@
 import { throwIfCancelled } from '../../base/cancellation.js';
-import { type ErrorCode, isErrorCode, messageOf, PlatformError } from '../../base/errors.js';
+import { isErrorCode, PlatformError } from '../../base/errors.js';
 import { merged } from '../../base/merged.js';
 import { buildProvenance } from '../../agent/provenance.js';
 import { buildStack } from '../../measurement/system-document.js';
 import type { Evaluation, EvaluationRequest } from '../evaluation.js';
-import { MAX_RESULT_BYTES, type PluginEvent, checkPluginEvent } from '../event.js';
+import { checkPluginEvent, failureOf, MAX_RESULT_BYTES, note, type PluginEvent } from '../event.js';
 import { type SystemResult, type SystemsResult, buildSystemsResult } from '../systems-result.js';
 import { evaluateOn, type EvaluationPlace } from './evaluate-on.js';
 import { JointProgress } from './joint-progress.js';
@@ -72,15 +72,6 @@ class SystemOutcome {
   }
 }
 
-function buildFailure(error: unknown): PluginEvent {
-  const code: ErrorCode = error instanceof PlatformError ? error.code : 'internal';
-  return { kind: 'failed', code, message: messageOf(error) };
-}
-
-function note(level: 'info' | 'warning', message: string): PluginEvent {
-  return checkPluginEvent({ kind: 'note', level, message });
-}
-
 /** Without the plugin's own documents where all of them together are too long. */
 function withinLimit(result: SystemsResult): SystemsResult {
   if (JSON.stringify(result).length <= MAX_RESULT_BYTES) return result;
@@ -126,7 +117,7 @@ export async function* evaluateEach(
       for await (const event of evaluateOn(evaluation, request, system, options)) yield { system, event };
     } catch (error) {
       throwIfCancelled(options.signal);
-      yield { system, event: buildFailure(error) };
+      yield { system, event: failureOf(error) };
     }
   }
   const progress = new JointProgress();

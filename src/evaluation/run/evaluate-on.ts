@@ -1,7 +1,7 @@
 import type { BenchmarkAgent } from '../../agent/benchmark-agent.js';
 import { spreadAgent } from '../../agent/spread/spread-agent.js';
 import type { Evaluation, EvaluationContext, EvaluationRequest } from '../evaluation.js';
-import type { PluginEvent } from '../event.js';
+import { note, type PluginEvent } from '../event.js';
 import type { MeasuringSystem } from './measuring-systems.js';
 import { runPlugin } from './run-plugin.js';
 
@@ -10,7 +10,7 @@ export type EvaluationPlace = Pick<EvaluationContext, 'store' | 'signal'>;
 function agentOf({ machines }: MeasuringSystem, notes: PluginEvent[]): BenchmarkAgent {
   const [only, ...others] = machines;
   if (others.length === 0) return only.agent;
-  return spreadAgent(machines, { tell: (level, message) => notes.push({ kind: 'note', level, message }) });
+  return spreadAgent(machines, { tell: (level, message) => notes.push(note(level, message)) });
 }
 
 /** @param notes for users; others may add to it @throws PlatformError as {@link runPlugin} */

@@ -3,7 +3,7 @@ import type { Machine } from '../../agent/spread/machines.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import type { ResultStore } from '../../store/result-store.js';
 import type { Evaluation } from '../evaluation.js';
-import { failure, type PluginEvent, checkPluginEvent } from '../event.js';
+import { failureOf, note, type PluginEvent } from '../event.js';
 import type { AgentEndpoint, Run } from '../link/link.js';
 import { loadSubmission, type Submission } from '../submission.js';
 import { setSpanModels, setSpanFramework } from '../span-attributes.js';
@@ -28,7 +28,7 @@ function oneAgentAt(
   notes: PluginEvent[],
 ): Promise<BenchmarkAgent> {
   const standbys = endpoints.map((endpoint) => ({ name: endpoint.address, connect: () => connect(endpoint) }));
-  return standbyAgent(standbys, { tell: (message) => notes.push({ kind: 'note', level: 'warning', message }) });
+  return standbyAgent(standbys, { tell: (message) => notes.push(note('warning', message)) });
 }
 
 /** The agents that answer. @throws PlatformError of the first agent where none does */
@@ -45,8 +45,7 @@ async function machinesAt(
     if (answer.status === 'fulfilled') machines.push({ name, agent: answer.value });
     else {
       if (notes.length === 0) refusal = answer.reason;
-      const message = `the agent at ${name} is left out: ${messageOf(answer.reason)}`;
-      notes.push({ kind: 'note', level: 'warning', message });
+      notes.push(note('warning', `the agent at ${name} is left out: ${messageOf(answer.reason)}`));
     }
   }
   const [first, ...rest] = machines;
@@ -62,10 +61,8 @@ async function* eventsOf(
 ): AsyncGenerator<PluginEvent> {
   const { loaded } = await loadSubmission(run.submission);
   const request = { evaluation: loaded, settings: loaded.settingsOf(evaluation.settings) };
-  for (const message of loaded.notes) yield checkPluginEvent({ kind: 'note', level: 'info', message });
-  for (const { name, reason } of loaded.unusable) {
-    yield checkPluginEvent({ kind: 'note', level: 'warning', message: `${name}: ${reason}` });
-  }
+  for (const message of loaded.notes) yield note('info', message);
+  for (const { name, reason } of loaded.unusable) yield note('warning', `${name}: ${reason}`);
   const { most, placement } = loaded.requirements.agents;
   const notes: PluginEvent[] = [];
   const machines: readonly [Machine, ...Machine[]] = isOneAgent(loaded.requirements.agents)
@@ -85,7 +82,7 @@ async function* eventsOf(
       return;
     }
     const system = withAgents(findLargest(systems), most);
-    if (most > 1) yield checkPluginEvent({ kind: 'note', level: 'info', message: describeAgents(system, most) });
+    if (most > 1) yield note('info', describeAgents(system, most));
     yield* evaluateOn(evaluation, request, system, edges, notes);
   } finally {
     await Promise.all(machines.map(({ agent }) => agent.close()));
@@ -105,6 +102,6 @@ export async function* runEvaluation(
     yield* eventsOf(evaluation, run, tools, signal);
   } catch (error) {
     if (signal.aborted) yield { kind: 'cancelled' };
-    else yield failure(error instanceof PlatformError ? error.code : 'internal', messageOf(error));
+    else yield failureOf(error);
   }
 }

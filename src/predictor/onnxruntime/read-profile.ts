@@ -42,12 +42,6 @@ const KERNEL_SUFFIX = '_kernel_time';
 /** They execute subgraphs, whose kernels end before them. */
 const HOLDERS = new Set('If Loop Scan BeamSearch GreedySearch Sampling WhisperBeamSearch SequenceMap'.split(' '));
 
-interface Timed {
-  readonly startUs: number;
-  readonly endUs: number;
-  readonly kernel: ProfiledKernel;
-}
-
 function listDims(tensors: z.infer<typeof tensorsSchema>): number[][] {
   return tensors.flatMap((tensor) => Object.values(tensor));
 }
@@ -56,9 +50,12 @@ function listTypes(tensors: z.infer<typeof tensorsSchema>): string[] {
   return tensors.flatMap((tensor) => Object.keys(tensor).map((type) => elementTypeOfProfile(type, 'onnxruntime')));
 }
 
-function buildTimed({ name, ts, dur, args }: z.infer<typeof kernelSchema>, inner: readonly Timed[]): Timed {
+function buildKernel(
+  { name, ts, dur, args }: z.infer<typeof kernelSchema>,
+  inner: readonly ProfiledKernel[],
+): ProfiledKernel {
   const outputTypes = listTypes(args.output_type_shape);
-  const kernel = {
+  return {
     name: name.slice(0, -KERNEL_SUFFIX.length),
     opType: args.op_name,
     executionProvider: args.provider,
@@ -70,10 +67,9 @@ function buildTimed({ name, ts, dur, args }: z.infer<typeof kernelSchema>, inner
     inputTypes: listTypes(args.input_type_shape),
     outputTypes,
     elementType: outputTypes[0] ?? '',
-    inner: inner.map((one) => one.kernel),
+    inner,
     ...readKernelFacts(args),
   };
-  return { startUs: ts, endUs: ts + dur, kernel };
 }
 
 function since(originNs: number, kernel: ProfiledKernel): ProfiledKernel {
@@ -83,7 +79,7 @@ function since(originNs: number, kernel: ProfiledKernel): ProfiledKernel {
 
 class RunCollector {
   readonly runs: ProfiledRun[] = [];
-  #kernels: Timed[] = [];
+  #kernels: ProfiledKernel[] = [];
 
   add(event: unknown): void {
     const { cat, name } = eventSchema.parse(event);
@@ -93,17 +89,17 @@ class RunCollector {
 
   #addKernel(event: z.infer<typeof kernelSchema>): void {
     if (!HOLDERS.has(event.args.op_name)) {
-      this.#kernels.push(buildTimed(event, []));
+      this.#kernels.push(buildKernel(event, []));
       return;
     }
-    const first = this.#kernels.findIndex(({ startUs }) => startUs >= event.ts);
+    const first = this.#kernels.findIndex(({ startNs }) => startNs >= event.ts * 1000);
     const inner = first === -1 ? [] : this.#kernels.splice(first);
-    this.#kernels.push(buildTimed(event, inner));
+    this.#kernels.push(buildKernel(event, inner));
   }
 
   #endRun({ ts, dur }: z.infer<typeof runSchema>): void {
     const originNs = ts * 1000;
-    this.runs.push({ durationNs: dur * 1000, kernels: this.#kernels.map(({ kernel }) => since(originNs, kernel)) });
+    this.runs.push({ durationNs: dur * 1000, kernels: this.#kernels.map((kernel) => since(originNs, kernel)) });
     this.#kernels = [];
   }
 }
