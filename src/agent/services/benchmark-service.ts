@@ -4,7 +4,6 @@ import {
 } from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { PlatformError } from '../../base/errors.js';
 import { type Benchmark, inputBytes } from '../../measurement/benchmark.js';
-import type { ActiveCalls } from '../../rpc/active-calls.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
 import type { MeasureProgress, RequestProgress } from '../benchmark-agent.js';
@@ -47,7 +46,6 @@ function leavesRoom({ inputs }: Benchmark, description: AgentDescription): boole
 export interface BenchmarkServiceOptions {
   readonly description: AgentDescription;
   readonly runner: WorkerRunner;
-  readonly calls: ActiveCalls;
   readonly weightFiles: ReadonlyMap<string, string>;
 }
 
@@ -60,7 +58,8 @@ export function withWeightFile(benchmark: Benchmark, weightFiles: ReadonlyMap<st
 }
 
 export function addBenchmarkService(server: RpcServer, options: BenchmarkServiceOptions): void {
-  const { description, runner, calls, weightFiles } = options;
+  const { description, runner, weightFiles } = options;
+  const { calls } = server;
   const memoryLimitBytes = defaultMemoryLimitBytes(description);
 
   const answers = {

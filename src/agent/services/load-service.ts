@@ -67,7 +67,8 @@ function onSilence(
 }
 
 export function addLoadService(server: RpcServer, options: LoadServiceOptions): void {
-  const { description, runner, calls, weightFiles, silenceLimitMs = SILENCE_LIMIT_MS } = options;
+  const { description, runner, weightFiles, silenceLimitMs = SILENCE_LIMIT_MS } = options;
+  const { calls } = server;
 
   const serve: handleBidiStreamingCall<ServeRequest, ServeResponse> = (call) => {
     const wrong = new AbortController();

@@ -8,7 +8,6 @@ import {
 } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
 import type { Framework } from '../../predictor/predictor.js';
 import type { PredictionModel } from '../../registry/prediction-model.js';
-import type { ActiveCalls } from '../../rpc/active-calls.js';
 import { toWireDuration } from '../../rpc/duration.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
@@ -26,7 +25,6 @@ export type ResolveModel = (name: string, version: string, framework: Framework)
 
 export interface PredictServiceOptions {
   readonly framework: Framework;
-  readonly calls: ActiveCalls;
   readonly resolveModel: ResolveModel;
   readonly models: OpenModels;
   readonly inputs: PredictInputs;
@@ -38,7 +36,8 @@ interface PredictRequest {
 }
 
 export function addPredictService(server: RpcServer, service: PredictServiceOptions): void {
-  const { framework, calls, resolveModel, models, inputs } = service;
+  const { framework, resolveModel, models, inputs } = service;
+  const { calls } = server;
 
   async function open(request: PredictorOpenRequest, signal: AbortSignal): Promise<string> {
     checkOpenRequest(request, framework);

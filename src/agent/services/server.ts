@@ -71,9 +71,8 @@ export async function startAgent(options: AgentServerOptions = {}): Promise<Runn
   const cacheBytes = machineFolder === undefined ? stated.cacheBytes : await knownHeldCacheBytes(stated, machineFolder);
   const description = { ...stated, cacheBytes };
   const runner = new WorkerRunner(framework, description.cores, packageFolder);
-  const { calls } = server;
+  const shared = { description, runner, weightFiles, silenceLimitMs };
   const addMeasuring = (to: RpcServer): void => {
-    const shared = { description, runner, calls: to.calls, weightFiles, silenceLimitMs };
     addBenchmarkService(to, shared);
     addTraceService(to, shared);
     addLoadService(to, shared);
@@ -83,7 +82,7 @@ export async function startAgent(options: AgentServerOptions = {}): Promise<Runn
   const models = new OpenModels({ runner, runOptions: buildRunOptions(description.cores, description), limits });
   const inputs = predictInputs(access);
   const own = { name: description.framework, version: description.frameworkVersion };
-  addPredictService(server, { framework: own, calls, resolveModel, models, inputs });
+  addPredictService(server, { framework: own, resolveModel, models, inputs });
   addPredictionService(server, { description, models, inputs });
   const address = await server.listen({ host, port });
   await removeStaleFolders();

@@ -23,7 +23,8 @@ async function inCallersTrace<T>(metadata: Metadata, work: () => Promise<T>): Pr
 }
 
 export function addTraceService(server: RpcServer, options: BenchmarkServiceOptions): void {
-  const { description, runner, calls } = options;
+  const { description, runner } = options;
+  const { calls } = server;
 
   const answers = {
     traceBenchmark: calls.streaming(async (call, signal) => {

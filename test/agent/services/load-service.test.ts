@@ -90,7 +90,7 @@ test('an agent of a version without load runs is named before it is called', asy
   const description = { ...all, abilities: all.abilities.filter((ability) => ability !== 'load') };
   const server = createRpcServer();
   const runner = new WorkerRunner('onnxruntime', description.cores);
-  addBenchmarkService(server, { description, runner, calls: server.calls, weightFiles: new Map() });
+  addBenchmarkService(server, { description, runner, weightFiles: new Map() });
   const address = await server.listen({ host: '127.0.0.1', port: 0 });
   const agent = await connectAgent(address);
   t.after(async () => {
