@@ -5,45 +5,20 @@ import { after } from 'node:test';
 import { PlatformError } from '../../../src/base/errors.js';
 import type { ImageSteps } from '../../../src/manifest/steps.js';
 import { elementCount, type ElementType } from '../../../src/onnx/model/element-type.js';
-import type { DeclaredType, Dimension, Node, Tensor } from '../../../src/onnx/model/model.js';
-import { encodeModelToBytes } from '../../../src/onnx/write/write-model.js';
+import type { Dimension, Tensor } from '../../../src/onnx/model/model.js';
 import type { PredictionModel } from '../../../src/registry/prediction-model.js';
+import { encodeTinyGraph, type TinyGraph } from './tiny-benchmarks.js';
 
-export interface TinyModel {
-  readonly nodes: readonly Partial<Node>[];
+export interface TinyModel extends Omit<TinyGraph, 'inputs'> {
   readonly inputs: Readonly<Record<string, readonly Dimension[]>>;
   /** Element type of all inputs; float32 by default. */
   readonly elementType?: ElementType;
-  readonly outputs: readonly string[];
-  readonly constants?: Readonly<Record<string, Tensor>>;
 }
 
 /** The bytes of an ONNX file. */
-export function tinyModelFile({
-  nodes,
-  inputs,
-  outputs,
-  elementType = 'float32',
-  constants = {},
-}: TinyModel): Uint8Array {
-  const types = Object.entries(inputs).map(([name, dims]): [string, DeclaredType] => {
-    return [name, { elementType, dims }];
-  });
-  return encodeModelToBytes({
-    source: 'test',
-    irVersion: 8,
-    opsets: new Map([['', 17]]),
-    graph: {
-      name: 'test',
-      nodes: nodes.map((node, i) => {
-        return { name: `node${i}`, opType: '', domain: '', inputs: [], outputs: [], attributes: [], ...node };
-      }),
-      inputs: Object.keys(inputs),
-      outputs,
-      initializers: new Map(Object.entries(constants)),
-      types: new Map(types),
-    },
-  });
+export function tinyModelFile({ inputs, elementType = 'float32', ...graph }: TinyModel): Uint8Array {
+  const types = Object.entries(inputs).map(([name, dims]) => [name, { elementType, dims }] as const);
+  return encodeTinyGraph(graph, new Map(types));
 }
 
 function weights(dims: readonly number[]): Tensor {

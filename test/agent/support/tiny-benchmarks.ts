@@ -4,7 +4,7 @@ import type { Benchmark, BenchmarkInput } from '../../../src/measurement/benchma
 import type { Setup } from './measure-one.js';
 import type { RunOptions } from '../../../src/measurement/system.js';
 import type { ElementType } from '../../../src/onnx/model/element-type.js';
-import type { Node, Tensor } from '../../../src/onnx/model/model.js';
+import type { DeclaredType, Node, Tensor } from '../../../src/onnx/model/model.js';
 import { encodeModelToBytes } from '../../../src/onnx/write/write-model.js';
 
 export interface TinyInput {
@@ -17,17 +17,15 @@ export interface TinyGraph {
   readonly inputs: Readonly<Record<string, TinyInput>>;
   readonly nodes: readonly Partial<Node>[];
   readonly outputs: readonly string[];
-  readonly constants?: Readonly<Record<string, Tensor>>;
+  readonly constants?: Readonly<Record<string, Tensor>> | undefined;
 }
 
-/** A benchmark of a hand-written graph, its inputs filled from [-1, 1] (or [0, 1] for integers). */
-export function benchmarkOf({ inputs, nodes, outputs, constants = {} }: TinyGraph): Benchmark {
-  const filled = Object.entries(inputs).map(([name, input], index): BenchmarkInput => {
-    const { role = 'activation', elementType = 'float32', dims } = input;
-    const low = elementType.startsWith('float') ? -1 : 0;
-    return { name, role, elementType, dims, fill: { low, high: 1, seed: index + 1 } };
-  });
-  const model = encodeModelToBytes({
+/** The bytes of an ONNX file. @param types of its inputs */
+export function encodeTinyGraph(
+  { nodes, outputs, constants = {} }: Omit<TinyGraph, 'inputs'>,
+  types: ReadonlyMap<string, DeclaredType>,
+): Uint8Array {
+  return encodeModelToBytes({
     source: 'test',
     irVersion: 8,
     opsets: new Map([['', 17]]),
@@ -36,12 +34,23 @@ export function benchmarkOf({ inputs, nodes, outputs, constants = {} }: TinyGrap
       nodes: nodes.map((node, i) => {
         return { name: `node${i}`, opType: '', domain: '', inputs: [], outputs: [], attributes: [], ...node };
       }),
-      inputs: filled.map(({ name }) => name),
+      inputs: [...types.keys()],
       outputs,
       initializers: new Map(Object.entries(constants)),
-      types: new Map(filled.map(({ name, elementType, dims }) => [name, { elementType, dims }])),
+      types,
     },
   });
+}
+
+/** A benchmark of a hand-written graph, its inputs filled from [-1, 1] (or [0, 1] for integers). */
+export function benchmarkOf({ inputs, nodes, outputs, constants }: TinyGraph): Benchmark {
+  const filled = Object.entries(inputs).map(([name, input], index): BenchmarkInput => {
+    const { role = 'activation', elementType = 'float32', dims } = input;
+    const low = elementType.startsWith('float') ? -1 : 0;
+    return { name, role, elementType, dims, fill: { low, high: 1, seed: index + 1 } };
+  });
+  const types = filled.map(({ name, elementType, dims }) => [name, { elementType, dims }] as const);
+  const model = encodeTinyGraph({ nodes, outputs, constants }, new Map(types));
   return { signature: createHash('sha256').update(model).digest('hex'), model, inputs: filled };
 }
 
