@@ -1,14 +1,10 @@
+import type { System } from '../measurement/system.js';
 import { activeTracing } from '../tracing/tracing.js';
 import type { Progress } from './plugin.js';
 
 export interface SpanModels {
   readonly models: readonly { readonly name: string }[];
   readonly batchSizes: readonly number[];
-}
-
-export interface SpanFramework {
-  readonly framework: string;
-  readonly frameworkVersion: string;
 }
 
 export function setSpanModels({ models, batchSizes }: SpanModels): void {
@@ -22,7 +18,7 @@ export function setSpanModels({ models, batchSizes }: SpanModels): void {
   });
 }
 
-export function setSpanFramework({ framework, frameworkVersion }: SpanFramework): void {
+export function setSpanFramework({ framework, frameworkVersion }: Pick<System, 'framework' | 'frameworkVersion'>): void {
   activeTracing()?.setAttributes({ framework_name: framework, framework_version: frameworkVersion });
 }
 

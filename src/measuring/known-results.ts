@@ -1,4 +1,5 @@
 import type { MeasureRequest } from '../agent/benchmark-agent.js';
+import { groupedBy } from '../base/grouped-by.js';
 import { type Measurement, type MeasurementSetup, setupKey } from '../measurement/measurement.js';
 import type { Limits } from '../measurement/protocol.js';
 import { identifySystem, type RunOptions, type SystemFacts } from '../measurement/system.js';
@@ -60,16 +61,11 @@ export async function knownResults(
   store: Pick<ResultStore, 'findMeasurements'>,
 ): Promise<KnownResults> {
   const results = new KnownResults();
-  const groups = new Map<string, { first: Wanted; fingerprint: string; signatures: string[] }>();
-  for (const one of wanted) {
-    const { fingerprint } = identifySystem(facts, one.runOptions);
-    const key = `${fingerprint} ${setupKey(one)}`;
-    const group = groups.get(key) ?? { first: one, fingerprint, signatures: [] };
-    group.signatures.push(one.signature);
-    groups.set(key, group);
-  }
-  for (const { first, fingerprint, signatures } of groups.values()) {
-    const found = await store.findMeasurements(signatures, fingerprint, setupKey(first));
+  const systemOf = ({ runOptions }: Wanted): string => identifySystem(facts, runOptions).fingerprint;
+  for (const group of groupedBy(wanted, (one) => `${systemOf(one)} ${setupKey(one)}`).values()) {
+    const [first] = group;
+    const signatures = group.map(({ signature }) => signature);
+    const found = await store.findMeasurements(signatures, systemOf(first), setupKey(first));
     for (const measurement of found.values()) if (isConclusive(measurement, first.limits)) results.put(measurement);
   }
   return results;

@@ -12,8 +12,8 @@ import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
 import type { MeasureProgress } from '../benchmark-agent.js';
 import type { ServingMessage } from '../jobs/job.js';
-import { toWireProgress } from '../wire/benchmark-wire.js';
-import { fromWireOpen, MAX_SAMPLES, toWireAnswers, toWireConditions } from '../wire/load-wire.js';
+import { toWireConditions, toWireProgress } from '../wire/benchmark-wire.js';
+import { fromWireOpen, MAX_SAMPLES } from '../wire/load-wire.js';
 import { endedAs } from '../worker/job-end.js';
 import { type BenchmarkServiceOptions, withWeightFile } from './benchmark-service.js';
 import { defaultMemoryLimitBytes } from './describe-machine.js';
@@ -129,7 +129,7 @@ export function addLoadService(server: RpcServer, options: LoadServiceOptions): 
         },
         onAnswers: (answers) => {
           outstanding -= answers.length;
-          call.write({ event: { $case: 'answers', value: toWireAnswers(answers) } });
+          call.write({ event: { $case: 'answers', value: { answers: [...answers] } } });
         },
       });
       const { conditions, peakMemoryBytes } = endedAs(ended, 'served').served;

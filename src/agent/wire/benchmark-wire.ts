@@ -28,8 +28,6 @@ import { check } from '../../rpc/check-message.js';
 import { fromWireDuration, toWireDuration } from '../../rpc/duration.js';
 import { benchmarkSchema, elementTypeSchema, requestedRunOptionsSchema, setupSchema } from './request-schema.js';
 
-export { fromWireDuration, toWireDuration };
-
 const ROLES = {
   weight: wire.Input_Role.WEIGHT,
   activation: wire.Input_Role.ACTIVATION,

@@ -5,15 +5,13 @@ import { PlatformError } from '../../base/errors.js';
 import { type Conditions, conditionsSchema } from '../../measurement/conditions.js';
 import { type Limits, limitsSchema } from '../../measurement/protocol.js';
 import { check } from '../../rpc/check-message.js';
-import type { ServedAnswer, ServeJob } from '../jobs/job.js';
+import { fromWireDuration, toWireDuration } from '../../rpc/duration.js';
+import type { ServeJob } from '../jobs/job.js';
 import {
   fromWireBenchmark,
   fromWireConditions,
-  fromWireDuration,
   fromWireRunOptions,
   toWireBenchmark,
-  toWireConditions,
-  toWireDuration,
   toWireRunOptions,
 } from './benchmark-wire.js';
 
@@ -70,13 +68,7 @@ export function fromWireOpen(message: wire.OpenModel, defaultMemoryLimitBytes: n
   return { ...checked, models: new Map(sized), runOptions: fromWireRunOptions(message.runOptions) };
 }
 
-export function toWireAnswers(answers: readonly ServedAnswer[]): wire.Answers {
-  return { answers: answers.map((answer) => ({ ...answer })) };
-}
-
 export function conditionsIn({ conditions }: wire.Closed): Conditions | undefined {
   const found = fromWireConditions(conditions).conditions;
   return found === undefined ? undefined : check(conditionsSchema, found, 'conditions');
 }
-
-export { toWireConditions };

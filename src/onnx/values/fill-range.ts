@@ -1,3 +1,4 @@
+import { groupedBy } from '../../base/grouped-by.js';
 import { findStaticType } from '../model/static-type.js';
 import { elementCount, ELEMENT_TYPES } from '../model/element-type.js';
 import { fittingValues } from './fitting/fitting-values.js';
@@ -121,14 +122,8 @@ export interface TypedGraph {
 }
 
 export function typedGraph(graph: Graph): TypedGraph {
-  const uses = new Map<string, Use[]>();
-  for (const node of nestedNodes(graph.nodes)) {
-    for (const [index, name] of node.inputs.entries()) {
-      const list = uses.get(name);
-      if (list === undefined) uses.set(name, [{ node, index }]);
-      else list.push({ node, index });
-    }
-  }
+  const all = [...nestedNodes(graph.nodes)].flatMap((node) => node.inputs.map((_, index): Use => ({ node, index })));
+  const uses = groupedBy(all, ({ node, index }) => node.inputs[index] ?? '');
   const typeOf = (name: string): TensorType | undefined => {
     return findStaticType(graph.initializers.get(name) ?? graph.types.get(name));
   };
