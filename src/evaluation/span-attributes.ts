@@ -18,8 +18,8 @@ export function setSpanModels({ models, batchSizes }: SpanModels): void {
   });
 }
 
-export function setSpanFramework({ framework, frameworkVersion }: Pick<System, 'framework' | 'frameworkVersion'>): void {
-  activeTracing()?.setAttributes({ framework_name: framework, framework_version: frameworkVersion });
+export function setSpanFramework(system: Pick<System, 'framework' | 'frameworkVersion'>): void {
+  activeTracing()?.setAttributes({ framework_name: system.framework, framework_version: system.frameworkVersion });
 }
 
 export function noteTrace(progress: Progress): void {

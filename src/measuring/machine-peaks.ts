@@ -135,8 +135,8 @@ export function peakRun(runOptions: RunOptions): RunOptions {
 
 export function peakTasks(facts: SystemFacts, runOptions: RunOptions): readonly Task[] {
   return probesFor(facts).map(({ benchmark, from }) => {
-    const request = { benchmark, runOptions: peakRun(runOptions), protocol: PEAK_PROTOCOL, limits: LIMITS, occasion: 1 };
-    return { label: from, request, work: 1 };
+    const setup = { runOptions: peakRun(runOptions), protocol: PEAK_PROTOCOL, limits: LIMITS, occasion: 1 };
+    return { label: from, request: { benchmark, ...setup }, work: 1 };
   });
 }
 

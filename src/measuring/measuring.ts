@@ -126,7 +126,8 @@ export class Measuring {
     const { onEvent, signal } = this.context;
     const named = others.slice(0, MAX_NAMED).map(({ pid, host }) => `process ${pid} on ${host}`);
     const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : '';
-    const message = `waiting for ${counted(measurements, 'measurement')} that ${named.join(', ')}${more} takes for another evaluation`;
+    const what = counted(measurements, 'measurement');
+    const message = `waiting for ${what} that ${named.join(', ')}${more} takes for another evaluation`;
     if (!this.#hasToldOfOthers) onEvent({ kind: 'note', level: 'info', message });
     this.#hasToldOfOthers = true;
     onEvent(this.#counting.event(message, { first: undefined, together: 0, runsDone: 0, runsTotal: 0 }));
@@ -161,7 +162,8 @@ export class Measuring {
     };
     const onRetake = (measurements: number, disturbance: number): void => {
       const share = (disturbance * 100).toFixed(0);
-      const message = `taking ${counted(measurements, 'measurement')} again: other processes took ${share} % of the processors' time meanwhile`;
+      const what = counted(measurements, 'measurement');
+      const message = `taking ${what} again: other processes took ${share} % of the processors' time meanwhile`;
       onEvent({ kind: 'note', level: 'info', message });
       this.#setRetaking(true);
     };

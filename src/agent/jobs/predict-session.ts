@@ -55,7 +55,8 @@ function stacked({ name, elementType, isBatched }: PredictionInput, elements: re
   const dims = values[0]?.dims ?? [];
   if (!isBatched) return { elementType, dims, bytes: values[0]?.bytes ?? new Uint8Array() };
   const parts = values.map(({ bytes }) => bytes);
-  return { elementType, dims: [values.length, ...dims], bytes: joinedBlocks(parts, sumOf(parts.map((one) => one.length))) };
+  const byteLength = sumOf(parts.map(({ length }) => length));
+  return { elementType, dims: [values.length, ...dims], bytes: joinedBlocks(parts, byteLength) };
 }
 
 function padded(value: TensorValue, given: number, rows: number): TensorValue {

@@ -1,6 +1,6 @@
 import type { AttributeProto, GraphProto, NodeProto, TensorProto, ValueInfoProto } from '../../generated/onnx/onnx.js';
 import { normalizeDomain } from '../model/opsets.js';
-import { mapSubgraphs, withoutSymbols } from '../model/subgraphs.js';
+import { mapSubgraphs, renameInfo, withoutSymbols } from '../model/subgraphs.js';
 
 export interface Renaming {
   nameOf(value: string): string;
@@ -22,9 +22,9 @@ export function anonymousAttributes(attributes: readonly AttributeProto[], renam
   return attributes.map((attribute) => ({
     ...mapSubgraphs(attribute, (graph) => anonymousGraph(graph, renaming)),
     docString: '',
-    t: attribute.t === undefined ? undefined : anonymousTensor(attribute.t),
+    t: attribute.t && anonymousTensor(attribute.t),
     tensors: attribute.tensors.map(anonymousTensor),
-    tp: attribute.tp === undefined ? undefined : withoutSymbols(attribute.tp),
+    tp: attribute.tp && withoutSymbols(attribute.tp),
     typeProtos: attribute.typeProtos.map(withoutSymbols),
   }));
 }
@@ -53,11 +53,7 @@ function innerRenaming(graph: GraphProto, outer: Renaming): Renaming & { readonl
 
 function anonymousGraph(graph: GraphProto, outer: Renaming): GraphProto {
   const renaming = innerRenaming(graph, outer);
-  const info = ({ name, type }: ValueInfoProto): ValueInfoProto => ({
-    name: renaming.nameOf(name),
-    type: type === undefined ? undefined : withoutSymbols(type),
-    docString: '',
-  });
+  const info = (value: ValueInfoProto): ValueInfoProto => renameInfo(value, (name) => renaming.nameOf(name));
   const input = graph.input.map(info);
   const node = graph.node.map((inner) => anonymousNode(inner, renaming));
   const output = graph.output.map(info);

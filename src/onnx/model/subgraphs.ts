@@ -47,14 +47,14 @@ export function mapSubgraphs(attribute: AttributeProto, change: (graph: GraphPro
   return { ...attribute, g: g === undefined ? undefined : change(g), graphs: graphs.map(change) };
 }
 
+export function renameInfo({ name, type }: ValueInfoProto, nameOf: (name: string) => string): ValueInfoProto {
+  return { name: nameOf(name), type: type && withoutSymbols(type), docString: '' };
+}
+
 /** Renames values at any depth; all else loses its name. @param rename gets no empty name: that is an absent value */
 export function renameSubgraphValues(attribute: AttributeProto, rename: (name: string) => string): AttributeProto {
   const renamed = (name: string): string => (name === '' ? '' : rename(name));
-  const info = ({ name, type }: ValueInfoProto): ValueInfoProto => ({
-    name: renamed(name),
-    type: type === undefined ? undefined : withoutSymbols(type),
-    docString: '',
-  });
+  const info = (value: ValueInfoProto): ValueInfoProto => renameInfo(value, renamed);
   return mapSubgraphs(attribute, (graph) => ({
     ...graph,
     name: 'subgraph',
@@ -76,8 +76,6 @@ export function renameSubgraphValues(attribute: AttributeProto, rename: (name: s
 
 /** A type without the names of its dimensions, which are the author's own. */
 export function withoutSymbols({ value }: TypeProto): TypeProto {
-  const element = (type: TypeProto | undefined): TypeProto | undefined =>
-    type === undefined ? undefined : withoutSymbols(type);
   switch (value?.$case) {
     case undefined:
       return { denotation: '', value: undefined };
@@ -88,17 +86,17 @@ export function withoutSymbols({ value }: TypeProto): TypeProto {
         denotation: '',
         value: size?.$case === 'dimValue' ? size : undefined,
       }));
-      return {
-        denotation: '',
-        value: { ...value, value: { elemType, shape: dim === undefined ? undefined : { dim } } },
-      };
+      return { denotation: '', value: { ...value, value: { elemType, shape: dim && { dim } } } };
     }
     case 'sequenceType':
-    case 'optionalType':
-      return { denotation: '', value: { ...value, value: { elemType: element(value.value.elemType) } } };
+    case 'optionalType': {
+      const { elemType } = value.value;
+      return { denotation: '', value: { ...value, value: { elemType: elemType && withoutSymbols(elemType) } } };
+    }
     case 'mapType': {
       const { keyType, valueType } = value.value;
-      return { denotation: '', value: { ...value, value: { keyType, valueType: element(valueType) } } };
+      const plain = { keyType, valueType: valueType && withoutSymbols(valueType) };
+      return { denotation: '', value: { ...value, value: plain } };
     }
   }
 }

@@ -8,13 +8,14 @@ import {
   NodeProto,
   OperatorSetIdProto,
   TensorProto,
+  type TensorShapeProto_Dimension,
   type TypeProto,
   ValueInfoProto,
 } from '../../generated/onnx/onnx.js';
 import { elementCount, ELEMENT_TYPES, tensorBytes } from '../model/element-type.js';
 import { FIELDS } from '../bytes/field-numbers.js';
 import { fillBlocks } from '../values/fill.js';
-import type { DeclaredType, InputValues, Model, Node, Tensor, TensorData } from '../model/model.js';
+import type { DeclaredType, Dimension, InputValues, Model, Node, Tensor, TensorData } from '../model/model.js';
 import { bytesTag, varint } from '../bytes/wire-format.js';
 
 export interface EncodedModel {
@@ -98,30 +99,15 @@ function encodeTensor(name: string, tensor: Tensor): EncodedTensor {
   return { tensor, head: Buffer.concat([fields, bytesTag(TENSOR.rawData), varint(dataBytes)]), dataBytes };
 }
 
-export function toTypeProto(type: DeclaredType): TypeProto {
-  return {
-    denotation: '',
-    value: {
-      $case: 'tensorType',
-      value: {
-        elemType: ELEMENT_TYPES[type.elementType].code,
-        shape:
-          type.dims === undefined
-            ? undefined
-            : {
-                dim: type.dims.map((dim) => ({
-                  denotation: '',
-                  value:
-                    typeof dim === 'number'
-                      ? { $case: 'dimValue' as const, value: BigInt(dim) }
-                      : dim === ''
-                        ? undefined
-                        : { $case: 'dimParam' as const, value: dim },
-                })),
-              },
-      },
-    },
-  };
+function toDimension(dim: Dimension): TensorShapeProto_Dimension {
+  if (typeof dim === 'number') return { denotation: '', value: { $case: 'dimValue', value: BigInt(dim) } };
+  return { denotation: '', value: dim === '' ? undefined : { $case: 'dimParam', value: dim } };
+}
+
+export function toTypeProto({ elementType, dims }: DeclaredType): TypeProto {
+  const shape = dims && { dim: dims.map(toDimension) };
+  const value = { elemType: ELEMENT_TYPES[elementType].code, shape };
+  return { denotation: '', value: { $case: 'tensorType', value } };
 }
 
 export function toNodeProto(node: Node): NodeProto {
@@ -175,7 +161,7 @@ export function encodeModel(model: Model): EncodedModel {
   const writeValue = (fieldNumber: number, name: string): void => {
     const type = graph.types.get(name);
     const docString = describedValues(graph.given?.get(name));
-    const info = { name, docString, type: type === undefined ? undefined : toTypeProto(type) };
+    const info = { name, docString, type: type && toTypeProto(type) };
     ValueInfoProto.encode(info, body.tag(fieldNumber, BYTES).fork()).join();
   };
   const ends = new Set([...graph.inputs, ...graph.outputs]);
