@@ -1,4 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Benchmark } from '../../measurement/benchmark.js';
 import { givenValues, modelFromBenchmark, weightlessBenchmark } from '../../measurement/weightless.js';
 import { hoistSubgraphWeights } from '../../onnx/layers/hoist-subgraph-weights.js';
@@ -15,7 +16,6 @@ import { orOfMachine } from '../machine-failure.js';
 import { inferTypes } from './infer-types.js';
 import type { OptimizeJob } from './job.js';
 import { checkMemory, type OpenContext } from './open-benchmark.js';
-import { optimizedFolderOf } from './temporary-folder.js';
 
 function hasSubgraphs(benchmark: Benchmark): boolean {
   const { nodes } = modelFromBenchmark(benchmark, 'graph').graph;
@@ -40,7 +40,7 @@ function withSizes(model: Model, { inputs }: Benchmark): Model {
  */
 export async function optimizeGraph(job: OptimizeJob, context: OpenContext): Promise<Omit<OptimizedGraph, 'costMs'>> {
   const { benchmark, runOptions, memoryLimitBytes, steeringValues = false } = job;
-  const folder = optimizedFolderOf(context.temporaryFolder);
+  const folder = join(context.temporaryFolder, 'optimized');
   checkMemory(job);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

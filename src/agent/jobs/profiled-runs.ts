@@ -1,4 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { PlatformError } from '../../base/errors.js';
 import type { Protocol } from '../../measurement/protocol.js';
 import type { Predictor, ProfiledModel } from '../../predictor/predictor.js';
@@ -7,7 +8,6 @@ import { noProfile } from '../failure.js';
 import { orOfMachine } from '../machine-failure.js';
 import type { MeasureContext } from './measure-benchmark.js';
 import { type OpenBenchmark, openBenchmark, type OpenBenchmarkRequest } from './open-benchmark.js';
-import { profileFolderOf } from './temporary-folder.js';
 import { type TimedRuns, timeRuns } from './timed-runs.js';
 
 export interface ProfiledRuns extends TimedRuns {
@@ -46,7 +46,7 @@ function withFirstRunMemory(first: ProfiledRun | undefined, run: ProfiledRun): P
 
 export async function openProfiled(request: OpenBenchmarkRequest, context: MeasureContext): Promise<OpenProfiled> {
   const { predictor } = context;
-  const folder = profileFolderOf(context.temporaryFolder);
+  const folder = join(context.temporaryFolder, 'profile');
   const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
   let model: ProfiledModel | undefined;
   let open: OpenBenchmark;

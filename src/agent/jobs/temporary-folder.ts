@@ -13,14 +13,6 @@ export function temporaryFolderPath(): string {
   return resolve(tmpdir(), `${PREFIX}${process.pid}-${randomUUID()}`);
 }
 
-export function optimizedFolderOf(temporaryFolder: string): string {
-  return join(temporaryFolder, 'optimized');
-}
-
-export function profileFolderOf(temporaryFolder: string): string {
-  return join(temporaryFolder, 'profile');
-}
-
 export function removeTemporaryFolders(temporaryFolder: string): void {
   for (const folder of [temporaryFolder, inMemory(temporaryFolder)]) rmSync(folder, { recursive: true, force: true });
 }

@@ -8,7 +8,7 @@ import { classShares } from '../../processing/segments.js';
 /** Key of a segmentation's metadata: a list of classes with `index`, `label` and `share`, as JSON. */
 const CLASS_SHARES = 'class_shares';
 
-function toWireBox({ index, label, xmin, xmax, ymin, ymax }: DetectedBox) {
+function pickBox({ index, label, xmin, xmax, ymin, ymax }: Omit<DetectedBox, 'probability'>) {
   return { index, label, xmin, xmax, ymin, ymax };
 }
 
@@ -30,13 +30,13 @@ function toWireContent(feature: PredictedFeature): WireFeature {
     }
     case 'bounding_box': {
       const { probability } = feature;
-      const content = { $case: 'boundingBox', value: toWireBox(feature) } as const;
+      const content = { $case: 'boundingBox', value: pickBox(feature) } as const;
       return { type: FeatureType.BOUNDINGBOX, probability, metadata: {}, feature: content };
     }
     case 'instance_segment': {
       const { probability, height, width, mask } = feature;
       const pixels = { maskType: MASK_TYPE, height, width, intMask: Array.from(mask), floatMask: [] };
-      const content = { $case: 'instanceSegment', value: { ...toWireBox(feature), ...pixels } } as const;
+      const content = { $case: 'instanceSegment', value: { ...pickBox(feature), ...pixels } } as const;
       return { type: FeatureType.INSTANCESEGMENT, probability, metadata: {}, feature: content };
     }
     case 'semantic_segment': {
@@ -67,22 +67,17 @@ function sharesIn(metadata: Feature['metadata'], mask: Int32Array) {
   return text === undefined ? classShares(mask, undefined) : sharesSchema.parse(JSON.parse(text));
 }
 
-function boxIn(box: Omit<DetectedBox, 'probability'>, probability: number): DetectedBox {
-  const { index, label, xmin, xmax, ymin, ymax } = box;
-  return { index, label, probability, xmin, xmax, ymin, ymax };
-}
-
 /** @throws Error for a feature of an unknown kind, or one that contradicts its metadata */
 export function fromWireFeature({ probability, metadata, feature }: Feature): PredictedFeature {
   switch (feature?.$case) {
     case 'classification':
       return { kind: 'classification', ...feature.value, probability };
     case 'boundingBox':
-      return { kind: 'bounding_box', ...boxIn(feature.value, probability) };
+      return { kind: 'bounding_box', ...feature.value, probability };
     case 'instanceSegment': {
       const { height, width, intMask } = feature.value;
       const mask = Uint8Array.from(intMask);
-      return { kind: 'instance_segment', ...boxIn(feature.value, probability), height, width, mask };
+      return { kind: 'instance_segment', ...pickBox(feature.value), probability, height, width, mask };
     }
     case 'semanticSegment': {
       const { height, width, intMask } = feature.value;

@@ -12,13 +12,11 @@ export interface SteeringInputs {
 }
 
 export const REDUCTIONS =
-  'ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare'.split(
-    ' ',
-  );
+  'ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare';
 
 /** Sources: the operators' definitions in the ONNX project's Operators.md. Zero points are not listed here. */
 const OF_ONNX: ReadonlyMap<string, SteeringInputs> = new Map<string, SteeringInputs>([
-  ...REDUCTIONS.map((operator) => [operator, { sizes: [1] }] as const),
+  ...REDUCTIONS.split(' ').map((operator) => [operator, { sizes: [1] }] as const),
   ['AffineGrid', { sizes: [1] }],
   ['Attention', { lengths: [6] }],
   ['BlackmanWindow', { sizes: [0] }],

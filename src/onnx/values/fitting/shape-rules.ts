@@ -156,7 +156,7 @@ const gridSize: FittingRule = ({ output, input, count }) => {
 };
 
 export const SHAPE_RULES: readonly (readonly [string, FittingRules])[] = [
-  ...REDUCTIONS.map((operator): readonly [string, FittingRules] => [operator, { 1: reduced }]),
+  ...REDUCTIONS.split(' ').map((operator): readonly [string, FittingRules] => [operator, { 1: reduced }]),
   ...['BlackmanWindow', 'HammingWindow', 'HannWindow'].map((operator): readonly [string, FittingRules] => [
     operator,
     { 0: asLength },
