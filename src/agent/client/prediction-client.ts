@@ -83,13 +83,14 @@ function toWireOptions({ batchSize = 0, featureLimit = 0, traceLevel }: Predicti
 }
 
 function fromWireTimes(batch: PredictEachResponse['batch']): BatchTimes | undefined {
-  if (batch === undefined) return undefined;
-  const [preprocessMs = 0, inferenceMs = 0, postprocessMs = 0] = [
-    batch.preprocess,
-    batch.inference,
-    batch.postprocess,
-  ].map(fromWireDuration);
-  return { size: batch.size, preprocessMs, inferenceMs, postprocessMs };
+  return (
+    batch && {
+      size: batch.size,
+      preprocessMs: fromWireDuration(batch.preprocess) ?? 0,
+      inferenceMs: fromWireDuration(batch.inference) ?? 0,
+      postprocessMs: fromWireDuration(batch.postprocess) ?? 0,
+    }
+  );
 }
 
 function fromWire({ total, inputId, batch, traceId, outcome }: PredictEachResponse): AnsweredPrediction {

@@ -62,6 +62,7 @@ export async function connectServing(
   let onClock: (nowNs: bigint) => void = () => undefined;
   let conditions: Conditions | null = null;
 
+  const toMs = (ns: bigint): number => Number(ns) / 1e6 - offsetMs;
   const handle = ({ event }: ServeResponse): void => {
     switch (event?.$case) {
       case 'progress': {
@@ -82,11 +83,8 @@ export async function connectServing(
         for (const { id, startedNs, finishedNs, batch, error } of event.value.answers) {
           const answered = waiting.get(id);
           waiting.delete(id);
-          const [startedMs, finishedMs] = [startedNs, finishedNs].map((ns) => Number(ns) / 1e6 - offsetMs) as [
-            number,
-            number,
-          ];
-          answered?.({ startedMs, finishedMs, batch, ...(error === '' ? {} : { error }) });
+          const times = { startedMs: toMs(startedNs), finishedMs: toMs(finishedNs) };
+          answered?.({ ...times, batch, ...(error === '' ? {} : { error }) });
         }
         return;
       case undefined:

@@ -5,9 +5,7 @@ import type { WorkerJob } from './job.js';
 export function jobAttributes(job: WorkerJob): SpanAttributes {
   switch (job.kind) {
     case 'measure':
-      return job.name === undefined
-        ? { signature: job.benchmark.signature }
-        : { model_name: job.name, signature: job.benchmark.signature };
+      return { ...(job.name !== undefined && { model_name: job.name }), signature: job.benchmark.signature };
     case 'measure-bricks':
       return { bricks: job.bricks.length, signatures: job.bricks.map(({ signature }) => signature) };
     case 'serve':

@@ -36,22 +36,18 @@ export function headOfDone({ sequence, at, event }: LoggedEvent, resultBytes: nu
     resultWithheld: false,
   });
   const around = wire.Event.encode({ sequence: BigInt(sequence), time: new Date(at), event: undefined });
-  let head = done.uint32(encodeTag(RESULT_JSON)).uint32(resultBytes).finish();
+  let head = done.tag(RESULT_JSON, WireType.LengthDelimited).uint32(resultBytes).finish();
   for (const [number, before] of [
     [DONE, around],
     [field, new BinaryWriter()],
   ] as const) {
     head = before
-      .uint32(encodeTag(number))
+      .tag(number, WireType.LengthDelimited)
       .uint32(head.length + resultBytes)
       .raw(head)
       .finish();
   }
   return head;
-}
-
-function encodeTag(field: number): number {
-  return (field << 3) | WireType.LengthDelimited;
 }
 
 /** Parts are sent before their event. */
