@@ -58,7 +58,7 @@ function drawn({ x, y, label }: LabelledPoint, box: Box, isFar: boolean): string
   const name = svgText(box.left, box.top + LABEL.ascent, label, 'class="label"');
   if (!isFar) return name;
   const nearest = [Math.min(Math.max(x, box.left), box.right), Math.min(Math.max(y, box.top), box.bottom)] as const;
-  return svgLine([[x, y], nearest], 'class="grid"') + name;
+  return svgLine('class="grid"', [x, y], nearest) + name;
 }
 
 /**

@@ -33,36 +33,15 @@ export function plotResiduals(title: string, residuals: readonly Residual[]): st
   };
   const x = signedScale([Math.min(0, ...reached), Math.max(1, ...reached)], plot.x);
   const [left] = plot.x;
-  const zero = svgLine(
-    [
-      [x.at(0), plot.y[0]],
-      [x.at(0), top],
-    ],
-    'stroke="#57606a" stroke-width="1"',
-  );
+  const zero = svgLine('stroke="#57606a" stroke-width="1"', [x.at(0), plot.y[0]], [x.at(0), top]);
   const marks = rows.flatMap((row, index) => {
     const { label, measuredMs, estimateMs, interval } = row;
     const at = top + (index + 0.5) * ROW;
     const whiskers = (interval ?? []).map((ms) => x.at(errorOf(row, ms)));
     const tip = `${label}: measured ${measuredMs.toFixed(2)} ms, predicted ${estimateMs.toFixed(2)} ms`;
     return [
-      ...(interval === undefined
-        ? []
-        : [
-            svgLine(
-              whiskers.map((end) => [end, at] as const),
-              'class="axis"',
-            ),
-          ]),
-      ...whiskers.map((end) =>
-        svgLine(
-          [
-            [end, at - CAP],
-            [end, at + CAP],
-          ],
-          'class="axis"',
-        ),
-      ),
+      ...(interval === undefined ? [] : [svgLine('class="axis"', ...whiskers.map((end) => [end, at] as const))]),
+      ...whiskers.map((end) => svgLine('class="axis"', [end, at - CAP], [end, at + CAP])),
       `<circle cx="${x.at(errorOf(row, estimateMs)).toFixed(1)}" cy="${at.toFixed(1)}" r="4" fill="#0969da"><title>${escapedMarkup(tip)}</title></circle>`,
       svgText(left - 8, at + LABEL.height / 2 - 3, label, 'class="label" text-anchor="end"'),
     ];

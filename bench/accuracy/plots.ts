@@ -50,13 +50,7 @@ export function plotPredictions(title: string, points: readonly Point[]): string
   const places = points.map((point) => ({ x: x.at(point.x), y: y.at(point.y), label: point.label }));
   const key = { left, top, right: left + 100, bottom: top + 14 + BANDS.length * 20 };
   const names = labelsBeside(places, { area: { left, top, right, bottom }, taken: [key] });
-  const diagonal = svgLine(
-    [
-      [x.at(low), y.at(low)],
-      [x.at(high), y.at(high)],
-    ],
-    'stroke="#57606a" stroke-width="1"',
-  );
+  const diagonal = svgLine('stroke="#57606a" stroke-width="1"', [x.at(low), y.at(low)], [x.at(high), y.at(high)]);
   return svg({
     title,
     xTitle: 'measured (ms)',
@@ -95,22 +89,14 @@ export function plotGrowth(title: string, growth: readonly Growth[]): string {
     { color: '#0969da', label: 'bricks', of: ({ brickSeconds }: Growth) => brickSeconds },
   ].map(({ color, label, of }, index) => {
     const points = [[0, 0] as const, ...growth.map((entry, at) => [at + 1, of(entry)] as const)];
-    const curve = svgLine(
-      points.map(([a, b]) => [x.at(a), y.at(b)] as const),
-      `stroke="${color}" stroke-width="2"`,
-    );
+    const places = points.map(([a, b]) => [x.at(a), y.at(b)] as const);
+    const curve = svgLine(`stroke="${color}" stroke-width="2"`, ...places);
     const dots = growth.map((entry, at) => {
       const tip = `${entry.model}: ${of(entry).toFixed(1)} s`;
       return `<circle cx="${x.at(at + 1).toFixed(1)}" cy="${y.at(of(entry)).toFixed(1)}" r="3" fill="${color}"><title>${escapedMarkup(tip)}</title></circle>`;
     });
     const legendY = PLOT.y[1] + 14 + index * 20;
-    const swatch = svgLine(
-      [
-        [left + 14, legendY - 4],
-        [left + 34, legendY - 4],
-      ],
-      `stroke="${color}" stroke-width="3"`,
-    );
+    const swatch = svgLine(`stroke="${color}" stroke-width="3"`, [left + 14, legendY - 4], [left + 34, legendY - 4]);
     return [curve, ...dots, swatch, svgText(left + 42, legendY, label)].join('\n');
   });
   const names = growth.map(({ model }, at) => {

@@ -97,8 +97,8 @@ function placed({ title, nodes, edges }: DrawnGraph, top: number): Placed {
           [side, upper(to) - BOX.below / 2],
         ]
       : [];
-    const ends = [[start, upper(from) + BOX.height], ...around, [end, upper(to)]] as const;
-    return svgLine(ends, isMarked && !isAround ? `stroke="${MARK}" stroke-width="2"` : 'class="axis"');
+    const look = isMarked && !isAround ? `stroke="${MARK}" stroke-width="2"` : 'class="axis"';
+    return svgLine(look, [start, upper(from) + BOX.height], ...around, [end, upper(to)]);
   });
   const boxes = nodes.map(({ name, detail, isMarked }, index) => {
     const x = left(index);

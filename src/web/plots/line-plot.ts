@@ -103,7 +103,7 @@ export function linePlot(drawn: LinePlot): string {
       const from = present[before] ?? 0;
       if (!isConnected || (numbers.length === 0 && position - from > 1)) return [];
       const ends = [from, position].map((end) => [x.at(end), y.at(values[end] ?? 0)] as const);
-      return [svgLine(ends, `stroke="${color}" stroke-width="1.5"${dashes}`)];
+      return [svgLine(`stroke="${color}" stroke-width="1.5"${dashes}`, ...ends)];
     });
     const dots = values.flatMap((value, position) => {
       if (value === undefined) return [];
@@ -116,35 +116,20 @@ export function linePlot(drawn: LinePlot): string {
       return [`<circle ${center} r="3" fill="${color}"><title>${escapedMarkup(tip)}</title></circle>`];
     });
     const keyY = PLOT.y[1] + index * LEGEND_ROW;
-    const swatch = svgLine(
-      [
-        [left, keyY - 4],
-        [left + 20, keyY - 4],
-      ],
-      `stroke="${color}" stroke-width="3"${dashes}`,
-    );
+    const swatch = svgLine(`stroke="${color}" stroke-width="3"${dashes}`, [left, keyY - 4], [left + 20, keyY - 4]);
     return [swatch, svgText(left + 28, keyY, label), ...segments, ...dots];
   });
   const drawnBoxes = boxes.flatMap((box, position) => {
     if (box === undefined) return [];
     const at = x.at(position);
     const { least, from, to, most } = box;
-    const ends = [
-      [at, y.at(least)],
-      [at, y.at(most)],
-    ] as const;
+    const whiskers = svgLine('class="axis"', [at, y.at(least)], [at, y.at(most)]);
     const tip = `${positions[position] ?? ''}: ${[least, from, to, most].map((end) => end.toPrecision(4)).join(', ')}`;
     const look = 'fill="#7f7f7f" fill-opacity="0.35"';
-    return [svgLine(ends, 'class="axis"'), rectangle(at, step * 0.6, [y.at(from), y.at(to)], look, tip)];
+    return [whiskers, rectangle(at, step * 0.6, [y.at(from), y.at(to)], look, tip)];
   });
-  const level = (value: number): string =>
-    svgLine(
-      [
-        [left, y.at(value)],
-        [right, y.at(value)],
-      ],
-      'class="axis"',
-    );
+  const level =
+    reference === undefined ? [] : [svgLine('class="axis"', [left, y.at(reference)], [right, y.at(reference)])];
   const names = named.map((name, position) => {
     const below = plot.y[0] + 18;
     if (!isAslant) return svgText(x.at(position), below, name, 'text-anchor="middle"');
@@ -157,7 +142,7 @@ export function linePlot(drawn: LinePlot): string {
     yTitle,
     x: scale,
     y,
-    content: [...(reference === undefined ? [] : [level(reference)]), ...drawnBoxes, ...content, ...names],
+    content: [...level, ...drawnBoxes, ...content, ...names],
     plot,
   });
 }

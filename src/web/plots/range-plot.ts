@@ -43,28 +43,13 @@ export function rangePlot({ title, xTitle, yTitle, reference, ranges }: RangePlo
     const y = top + ROW * (index + 0.5) + 4;
     const color = isMarked ? MARK : COLOR;
     const tip = `<title>${escapedMarkup(`${name}: ${text}`)}</title>`;
+    const look = `stroke="${color}" stroke-width="5" stroke-opacity="0.4"`;
     return [
       svgText(left - 8, y + 4, name, 'text-anchor="end"'),
-      ...(low === null || high === null
-        ? []
-        : [
-            `<g>${tip}${svgLine(
-              [
-                [at(low), y],
-                [at(high), y],
-              ],
-              `stroke="${color}" stroke-width="5" stroke-opacity="0.4"`,
-            )}</g>`,
-          ]),
+      ...(low === null || high === null ? [] : [`<g>${tip}${svgLine(look, [at(low), y], [at(high), y])}</g>`]),
       `<circle cx="${at(value).toFixed(1)}" cy="${y.toFixed(1)}" r="4" fill="${color}">${tip}</circle>`,
     ];
   });
-  const line = svgLine(
-    [
-      [at(reference), bottom],
-      [at(reference), top],
-    ],
-    'class="axis"',
-  );
+  const line = svgLine('class="axis"', [at(reference), bottom], [at(reference), top]);
   return svg({ title, xTitle, yTitle, x: { at, ticks }, y: { at: Number, ticks: [] }, content: [line, ...rows], plot });
 }

@@ -34,13 +34,13 @@ export function scatterPlot({ title, xTitle, yTitle, points, roofs }: ScatterPlo
     const start = Math.max(x.ends[0], y.ends[0] / slope);
     const ridge = limit / slope;
     const end = x.ends[1];
-    const line = [
-      [x.at(start), y.at(Math.min(limit, slope * start))],
-      [x.at(ridge), y.at(limit)],
-      [x.at(end), y.at(limit)],
-    ] as const;
     return [
-      svgLine(line, `stroke="${ROOF}" stroke-width="1.5"`),
+      svgLine(
+        `stroke="${ROOF}" stroke-width="1.5"`,
+        [x.at(start), y.at(Math.min(limit, slope * start))],
+        [x.at(ridge), y.at(limit)],
+        [x.at(end), y.at(limit)],
+      ),
       svgText(x.at(end), y.at(limit) - 6, label, 'class="label" text-anchor="end"'),
     ];
   });

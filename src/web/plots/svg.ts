@@ -56,7 +56,7 @@ export function computeSvgSize({ x, y, bottom }: Plot): { readonly width: number
   return { width: x[1] + MARGIN.right, height: y[0] + bottom };
 }
 
-export function svgLine(points: readonly (readonly [number, number])[], attributes: string): string {
+export function svgLine(attributes: string, ...points: readonly (readonly [number, number])[]): string {
   const path = points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');
   return `<polyline points="${path}" fill="none" ${attributes}/>`;
 }
@@ -70,34 +70,11 @@ function axes({ x, y, xTitle, yTitle, plot = PLOT }: Drawing): string[] {
   const [bottom, top] = plot.y;
   const number = (value: number): string => String(Number(value.toPrecision(6)));
   return [
-    ...x.ticks.map((tick) =>
-      svgLine(
-        [
-          [x.at(tick), bottom],
-          [x.at(tick), top],
-        ],
-        'class="grid"',
-      ),
-    ),
-    ...y.ticks.map((tick) =>
-      svgLine(
-        [
-          [left, y.at(tick)],
-          [right, y.at(tick)],
-        ],
-        'class="grid"',
-      ),
-    ),
+    ...x.ticks.map((tick) => svgLine('class="grid"', [x.at(tick), bottom], [x.at(tick), top])),
+    ...y.ticks.map((tick) => svgLine('class="grid"', [left, y.at(tick)], [right, y.at(tick)])),
     ...x.ticks.map((tick) => svgText(x.at(tick), bottom + 18, number(tick), 'text-anchor="middle"')),
     ...y.ticks.map((tick) => svgText(left - 8, y.at(tick) + 4, number(tick), 'text-anchor="end"')),
-    svgLine(
-      [
-        [left, top],
-        [left, bottom],
-        [right, bottom],
-      ],
-      'class="axis"',
-    ),
+    svgLine('class="axis"', [left, top], [left, bottom], [right, bottom]),
     svgText((left + right) / 2, computeSvgSize(plot).height - 14, xTitle, 'text-anchor="middle"'),
     svgText(0, 0, yTitle, `text-anchor="middle" transform="translate(18 ${(top + bottom) / 2}) rotate(-90)"`),
   ];
