@@ -2,6 +2,7 @@ import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type Database, type RootDatabase } from 'lmdb';
 import type { PlatformError } from '../../base/errors.js';
+import { WriteQueue } from '../write-queue.js';
 import { openDataFile, readExtent } from './data-file.js';
 import { DATA_FILE } from './folder.js';
 import { requireFormat, requireOwnTables } from './format.js';
@@ -28,8 +29,6 @@ export interface Change {
 interface QueuedChange {
   readonly change: Change;
   readonly onSlow: () => void;
-  readonly resolve: () => void;
-  readonly reject: (error: PlatformError) => void;
 }
 
 /** The number of tables: those of {@link Tables}, and the format's. */
@@ -51,8 +50,11 @@ const SLOW_MS = 10_000;
 
 /** Changes that come while another is written share one transaction, which another thread flushes to the disk. */
 export class Environment {
-  readonly #queue: QueuedChange[] = [];
-  #writing: Promise<void> | undefined;
+  readonly #queue = new WriteQueue<QueuedChange>({
+    most: { entries: BATCH_ENTRIES, bytes: BATCH_BYTES },
+    extentOf: ({ change }) => change,
+    write: (batch) => this.#write(batch),
+  });
   #failure: PlatformError | undefined;
 
   private constructor(
@@ -96,49 +98,21 @@ export class Environment {
 
   /** Resolves when the change is on the disk. `onSlow` is called when that takes suspiciously long. */
   write(change: Change, onSlow: () => void): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#queue.push({ change, onSlow, resolve, reject });
-      this.#writing ??= this.#writeQueue();
-    });
+    return this.#queue.put({ change, onSlow });
   }
 
   async close(): Promise<void> {
-    await this.#writing;
+    await this.#queue.end();
     await this.root.close();
     closeSync(this.dataFile);
   }
 
-  async #writeQueue(): Promise<void> {
-    // Other changes of this turn of the event loop go into the first transaction.
-    await Promise.resolve();
-    while (this.#queue.length > 0) {
-      const batch = this.#nextBatch();
-      try {
-        const refusals = await this.#commit(batch);
-        for (const [index, { resolve, reject }] of batch.entries()) {
-          const refusal = refusals[index];
-          if (refusal === undefined) resolve();
-          else reject(refusal);
-        }
-      } catch (thrown) {
-        const error = lmdbError(this.folder, 'could not be written to', thrown);
-        for (const { reject } of batch) reject(error);
-      }
+  async #write(batch: readonly QueuedChange[]): Promise<readonly (PlatformError | undefined)[]> {
+    try {
+      return await this.#commit(batch);
+    } catch (thrown) {
+      throw lmdbError(this.folder, 'could not be written to', thrown);
     }
-    this.#writing = undefined;
-  }
-
-  #nextBatch(): readonly QueuedChange[] {
-    let entries = 0;
-    let bytes = 0;
-    let changes = 0;
-    for (const { change } of this.#queue) {
-      if (changes > 0 && (entries >= BATCH_ENTRIES || bytes >= BATCH_BYTES)) break;
-      changes += 1;
-      entries += change.entries;
-      bytes += change.bytes;
-    }
-    return this.#queue.splice(0, changes);
   }
 
   async #commit(batch: readonly QueuedChange[]): Promise<readonly (PlatformError | undefined)[]> {

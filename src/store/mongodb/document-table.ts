@@ -3,11 +3,11 @@ import { MongoBulkWriteError, MongoServerError, type Collection, type Document, 
 import type { PlatformError } from '../../base/errors.js';
 import { ownValue } from '../../base/own-value.js';
 import { encodeTexts } from '../key-bytes.js';
+import { WriteQueue } from '../write-queue.js';
 import type { Connection } from './connection.js';
 import { decodeDocument, encodeDocument, type FieldTypes, withoutFields } from './document-codec.js';
 import { joinDocument, listPartIds, SPLIT, splitDocument, type DocumentPart } from './large-document.js';
 import { DUPLICATE_KEY, isPassing, mongoError } from './mongo-error.js';
-import { WriteQueue } from './write-queue.js';
 
 export type Id = string | ObjectId;
 
@@ -23,6 +23,9 @@ const IDS_PER_REQUEST = 1000;
 
 const BATCH = 1000;
 
+/** The most that one request to the server writes. */
+const MOST = { entries: 1000, bytes: 16 * 1024 ** 2 };
+
 /** FerretDB keeps a cursor open for each replacement, and hangs when it has no more cursors. */
 const REPLACEMENTS_PER_REQUEST = 20;
 
@@ -33,39 +36,33 @@ const READ = 'cannot be read';
 const WRITE = 'could not be written to';
 
 export class DocumentTable {
-  readonly #queue: WriteQueue<PutDocument>;
-  /** With unique numbers: two inserts with one id stay two. */
-  readonly #inserts: WriteQueue<{ readonly number: number; readonly document: Stored }>;
-  #inserted = 0;
+  readonly #puts = new WriteQueue<PutDocument>({
+    most: MOST,
+    extentOf: ({ json }) => ({ entries: 1, bytes: JSON.stringify(json).length }),
+    write: (documents) => this.#write(documents),
+  });
+  readonly #inserts = new WriteQueue<Stored>({
+    most: MOST,
+    extentOf: (document) => ({ entries: 1, bytes: JSON.stringify(document).length }),
+    write: (documents) => this.#insertAll(documents),
+  });
 
   constructor(
     private readonly connection: Connection,
     private readonly name: string,
     private readonly types: FieldTypes = {},
-  ) {
-    this.#queue = new WriteQueue({
-      itemKey: ({ id }) => String(id),
-      bytesOf: ({ json }) => JSON.stringify(json).length,
-      write: (documents) => this.#write(documents),
-    });
-    this.#inserts = new WriteQueue({
-      itemKey: ({ number }) => String(number),
-      bytesOf: ({ document }) => JSON.stringify(document).length,
-      write: (inserts) => this.#insertAll(inserts.map(({ document }) => document)),
-    });
-  }
+  ) {}
 
   put(document: PutDocument): Promise<void> {
-    return this.#queue.put(document);
+    return this.#puts.put(document);
   }
 
   /** Inserts unless there is a document with this id. @returns whether the stored document then equals this one */
   async insert({ id, json }: PutDocument): Promise<boolean> {
     const { document, parts } = splitDocument(this.#ownerOf(id), encodeDocument(json, this.types), json);
     for (const part of parts) await this.#putPart(part);
-    this.#inserted += 1;
     try {
-      await this.#inserts.put({ number: this.#inserted, document: { _id: id, ...document } });
+      await this.#inserts.put({ _id: id, ...document });
       return true;
     } catch (thrown) {
       if (!isDuplicate(thrown)) throw thrown;
@@ -170,7 +167,9 @@ export class DocumentTable {
   }
 
   async #write(documents: readonly PutDocument[]): Promise<readonly (PlatformError | undefined)[]> {
-    const split = documents.map(({ id, json }) => ({
+    // Of several documents with one id, only the last is written.
+    const last = new Map(documents.map((document) => [String(document.id), document]));
+    const split = [...last.values()].map(({ id, json }) => ({
       id,
       ...splitDocument(this.#ownerOf(id), encodeDocument(json, this.types), json),
     }));
@@ -183,7 +182,8 @@ export class DocumentTable {
       const outdated = { document: this.#ownerOf(id), _id: { $nin: parts.map((part) => part._id) } };
       await this.connection.run(WRITE, () => this.#parts.deleteMany(outdated));
     }
-    return refusals;
+    const refusalOf = new Map([...last.keys()].map((id, index) => [id, refusals[index]]));
+    return documents.map(({ id }) => refusalOf.get(String(id)));
   }
 
   async #insertAll(documents: readonly Stored[]): Promise<readonly (PlatformError | undefined)[]> {
