@@ -3,7 +3,7 @@ import { measurementDocumentSchema } from '../measurement-document.js';
 import type { StoreOptions } from '../result-store.js';
 import { Connection } from './connection.js';
 import { MongoResultStore } from './result-store.js';
-import { migrate, requireReadable } from './schema-version.js';
+import { ensureVersion, requireReadable } from './schema-version.js';
 import { ensureStructure, type Structure } from './structure.js';
 import { buildValidator } from './validator.js';
 
@@ -37,7 +37,7 @@ export async function openMongoStore(uri: string, options: StoreOptions): Promis
       await requireReadable(connection);
       return new MongoResultStore(connection, { isOnlyRead: true });
     }
-    const isNew = await migrate(connection);
+    const isNew = await ensureVersion(connection);
     for (const structure of STRUCTURES) await ensureStructure(connection, structure);
     if (isNew)
       connection.warn(
