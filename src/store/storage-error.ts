@@ -39,6 +39,13 @@ export function newerError(address: string, found: number, known: number): Platf
   );
 }
 
+export function unreadableMessage(address: string, problems: readonly string[]): string {
+  return (
+    `The store ${address} holds something that cannot be used and counts as missing; measuring again replaces it. ` +
+    `The first of ${problems.length}: ${problems[0]}.`
+  );
+}
+
 export function closedError(address: string): PlatformError {
   return new PlatformError('storage', `The store ${address} has been closed; open it again to use it.`);
 }

@@ -7,8 +7,7 @@ import { readMeasurement, readSystem, toDocuments } from '../measurement-documen
 import { hasKey, measurementId } from '../measurement-id.js';
 import { warnThroughNode, type ResultStore, type StoreOptions } from '../result-store.js';
 import { readText, type Read } from '../stored-text.js';
-import { unreadableMessage } from '../unreadable.js';
-import { closedError } from '../storage-error.js';
+import { closedError, unreadableMessage } from '../storage-error.js';
 import { EmbeddedCollection } from './collection.js';
 import type { Change, Environment, Tables } from './environment.js';
 import { countMeasurements, type SystemCounts } from '../system-counts.js';
