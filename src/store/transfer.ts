@@ -22,11 +22,7 @@ export async function* readRecords(store: ResultStore): AsyncIterable<TransferRe
   }
 }
 
-export async function putRecords(
-  records: AsyncIterable<TransferRecord>,
-  store: ResultStore,
-  onProgress: (transferred: Transferred) => void = () => undefined,
-): Promise<Transferred> {
+export async function putRecords(records: AsyncIterable<TransferRecord>, store: ResultStore): Promise<Transferred> {
   let transferred: Transferred = { measurements: 0, documents: 0 };
   let batch: TransferRecord[] = [];
   let characters = 0;
@@ -38,7 +34,6 @@ export async function putRecords(
       documents: transferred.documents + batch.length - measurements,
     };
     [batch, characters] = [[], 0];
-    onProgress(transferred);
   };
   for await (const record of records) {
     batch.push(record);

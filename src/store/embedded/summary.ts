@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { isDisturbed } from '../../measurement/disturbance.js';
 import { decodeTexts, encodeTexts, computeEnd } from '../key-bytes.js';
-import { countedSchema } from '../system-counts.js';
+import { countedSchema, type SystemCounts } from '../system-counts.js';
 import type { Tables } from './environment.js';
 
 /*
@@ -105,13 +105,8 @@ export function recount({ indexes }: Tables): void {
   }
 }
 
-export interface Entries {
+interface Entries extends Readonly<Omit<SystemCounts, 'system'>> {
   readonly fingerprint: string;
-  readonly measurements: number;
-  readonly failed: number;
-  readonly disturbed: number;
-  readonly oldest: string;
-  readonly newest: string;
 }
 
 export interface Summary {
