@@ -1,30 +1,45 @@
 import type { Exporter } from '../../base/exporters/exporter.js';
-import { jaegerProcess, jaegerSpan } from '../jaeger-document.js';
+import type { JaegerSpan, JaegerTag } from '../jaeger-document.js';
 import type { SpanAttributeValue, SpanDocument } from '../span-document.js';
 import { groupedBy } from '../../base/grouped-by.js';
+
+type Attributes = Readonly<Record<string, SpanAttributeValue>>;
+
+function toTag(key: string, value: SpanAttributeValue): JaegerTag {
+  if (typeof value === 'string') return { key, type: 'string', value };
+  if (typeof value === 'boolean') return { key, type: 'bool', value };
+  if (typeof value === 'number') return { key, type: Number.isInteger(value) ? 'int64' : 'float64', value };
+  return { key, type: 'string', value: JSON.stringify(value) };
+}
+
+function toTags(attributes: Attributes): JaegerTag[] {
+  return Object.entries(attributes).map(([key, value]) => toTag(key, value));
+}
 
 function microseconds(nanoseconds: bigint): number {
   return Number((nanoseconds + 500n) / 1000n);
 }
 
-function failureAttributes({ status, status_message }: SpanDocument): Readonly<Record<string, SpanAttributeValue>> {
+function failureAttributes({ status, status_message }: SpanDocument): Attributes {
   if (status !== 'error') return {};
   return { error: true, 'otel.status_code': 'ERROR', 'otel.status_description': status_message };
 }
 
-function exportSpan(span: SpanDocument, processId: string): object {
+function exportSpan(span: SpanDocument, processID: string): JaegerSpan & { readonly warnings: null } {
+  const { trace_id: traceID, parent_span_id: parent } = span;
   const start = BigInt(span.start_unix_nano);
-  const written = jaegerSpan({
-    traceId: span.trace_id,
-    spanId: span.span_id,
-    parentSpanId: span.parent_span_id,
-    name: span.name,
-    startMicros: microseconds(start),
-    durationMicros: microseconds(BigInt(span.end_unix_nano) - start),
-    attributes: { ...span.attributes, 'span.kind': span.kind, ...failureAttributes(span) },
-    processId,
-  });
-  return { ...written, warnings: null };
+  return {
+    traceID,
+    spanID: span.span_id,
+    operationName: span.name,
+    references: parent === '' ? [] : [{ refType: 'CHILD_OF', traceID, spanID: parent }],
+    startTime: microseconds(start),
+    duration: microseconds(BigInt(span.end_unix_nano) - start),
+    tags: toTags({ ...span.attributes, 'span.kind': span.kind, ...failureAttributes(span) }),
+    logs: [],
+    processID,
+    warnings: null,
+  };
 }
 
 export const jaeger: Exporter<readonly SpanDocument[]> = (spans) => {
@@ -40,7 +55,7 @@ export const jaeger: Exporter<readonly SpanDocument[]> = (spans) => {
     const written = own.map((span) => exportSpan(span, processOf(span)));
     const described = [...processes].map(([key, id]) => {
       const { 'service.name': name = 'unknown_service', ...rest } = JSON.parse(key) as SpanDocument['resource'];
-      return [id, jaegerProcess(String(name), rest)];
+      return [id, { serviceName: String(name), tags: toTags(rest) }];
     });
     return { traceID, spans: written, processes: Object.fromEntries(described) as object, warnings: null };
   });
