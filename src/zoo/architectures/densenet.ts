@@ -1,7 +1,7 @@
 import { fixed, type Value } from '../builder.js';
-import { averagePool, batchNorm, conv, convNormRelu, globalAveragePool, linear, maxPool } from '../convolution.js';
-import { chain, concat, flatten, type Layer, relu } from '../tensor.js';
-import { imageClassifier, torchvisionClassifier } from './image-classifier.js';
+import { averagePool, batchNorm, conv, convNormRelu, maxPool } from '../convolution.js';
+import { chain, concat, type Layer, relu } from '../tensor.js';
+import { imageClassifier, imageScores, torchvisionClassifier } from './image-classifier.js';
 
 /** The paper's k. */
 const GROWTH = 32;
@@ -39,9 +39,7 @@ function densenet([first, ...depths]: readonly [number, number, number, number])
       ...depths.flatMap((depth) => [transition, denseBlock(depth)]),
       batchNorm(),
       relu,
-      globalAveragePool,
-      flatten,
-      linear(1000),
+      imageScores,
     ),
   );
 }

@@ -1,6 +1,6 @@
-import { branches, convNormRelu, globalAveragePool, linear, maxPool } from '../convolution.js';
-import { chain, flatten, type Layer } from '../tensor.js';
-import { imageClassifier, torchvisionClassifier } from './image-classifier.js';
+import { branches, convNormRelu, maxPool } from '../convolution.js';
+import { chain, type Layer } from '../tensor.js';
+import { imageClassifier, imageScores, torchvisionClassifier } from './image-classifier.js';
 
 /** From TensorFlow. */
 const EPSILON = 1e-3;
@@ -17,16 +17,32 @@ function pool(kernel: number): Layer {
   return maxPool(kernel, { stride: 2, ceil: true });
 }
 
-/**
- * A row of the paper's table 1: #1x1, #3x3 reduce, #3x3, #5x5 reduce, #5x5, pool proj. Where the paper has 5x5, the
- * trained models have 3x3.
- */
-function inception(n1: number, n3r: number, n3: number, n5r: number, n5: number, projection: number): Layer {
-  return branches(
+/** A row of the paper's table 1: #1x1, #3x3 reduce, #3x3, #5x5 reduce, #5x5, pool proj. */
+export type Inception = (n1: number, n3r: number, n3: number, n5r: number, n5: number, projection: number) => Layer;
+
+/** Where the paper has 5x5, the trained models have 3x3. */
+const inception: Inception = (n1, n3r, n3, n5r, n5, projection) =>
+  branches(
     conv1(n1),
     chain(conv1(n3r), conv3(n3)),
     chain(conv1(n5r), conv3(n5)),
     chain(maxPool(3, { padding: 1, ceil: true }), conv1(projection)),
+  );
+
+/** The paper's table 1 from 3a to 5b. */
+export function inceptions(inception: Inception, firstPool: Layer, secondPool: Layer): Layer {
+  return chain(
+    inception(64, 96, 128, 16, 32, 32), // 3a
+    inception(128, 128, 192, 32, 96, 64), // 3b
+    firstPool,
+    inception(192, 96, 208, 16, 48, 64), // 4a
+    inception(160, 112, 224, 24, 64, 64), // 4b
+    inception(128, 128, 256, 24, 64, 64), // 4c
+    inception(112, 144, 288, 32, 64, 64), // 4d
+    inception(256, 160, 320, 32, 128, 128), // 4e
+    secondPool,
+    inception(256, 160, 320, 32, 128, 128), // 5a
+    inception(384, 192, 384, 48, 128, 128), // 5b
   );
 }
 
@@ -45,20 +61,8 @@ export const inceptionV1 = torchvisionClassifier('GoogLeNet_Weights', {
       conv1(64),
       conv3(192),
       pool(3),
-      inception(64, 96, 128, 16, 32, 32), // 3a
-      inception(128, 128, 192, 32, 96, 64), // 3b
-      pool(3),
-      inception(192, 96, 208, 16, 48, 64), // 4a
-      inception(160, 112, 224, 24, 64, 64), // 4b
-      inception(128, 128, 256, 24, 64, 64), // 4c
-      inception(112, 144, 288, 32, 64, 64), // 4d
-      inception(256, 160, 320, 32, 128, 128), // 4e
-      pool(2),
-      inception(256, 160, 320, 32, 128, 128), // 5a
-      inception(384, 192, 384, 48, 128, 128), // 5b
-      globalAveragePool,
-      flatten,
-      linear(1000),
+      inceptions(inception, pool(3), pool(2)),
+      imageScores,
     ),
   ),
 });

@@ -1,7 +1,7 @@
 import { fixed } from '../builder.js';
-import { batchNorm, conv, globalAveragePool, linear, type Padding, relu6, residual } from '../convolution.js';
-import { chain, flatten, type Layer } from '../tensor.js';
-import { imageClassifier, torchvisionClassifier } from './image-classifier.js';
+import { batchNorm, conv, type Padding, relu6, residual } from '../convolution.js';
+import { chain, type Layer } from '../tensor.js';
+import { imageClassifier, imageScores, torchvisionClassifier } from './image-classifier.js';
 
 function pointwise(channels: number): Layer {
   return chain(conv(channels, 1, { bias: false }), batchNorm(), relu6);
@@ -70,11 +70,6 @@ export const mobilenetV2 = torchvisionClassifier('MobileNet_V2_Weights', {
   multiplyAccumulates: 301_000_000,
   define: imageClassifier(
     224,
-    chain(
-      mobilenetV2Features({ first: 32, rows: [16, 24, 32, 64, 96, 160, 320], last: 1280 }, 1),
-      globalAveragePool,
-      flatten,
-      linear(1000),
-    ),
+    chain(mobilenetV2Features({ first: 32, rows: [16, 24, 32, 64, 96, 160, 320], last: 1280 }, 1), imageScores),
   ),
 });

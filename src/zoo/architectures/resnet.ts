@@ -1,7 +1,7 @@
 import { fixed } from '../builder.js';
-import { batchNorm, conv, convNormRelu, globalAveragePool, linear, maxPool, residual } from '../convolution.js';
-import { chain, flatten, type Layer, relu } from '../tensor.js';
-import { imageClassifier, torchvisionClassifier } from './image-classifier.js';
+import { batchNorm, conv, convNormRelu, maxPool, residual } from '../convolution.js';
+import { chain, type Layer, relu } from '../tensor.js';
+import { imageClassifier, imageScores, torchvisionClassifier } from './image-classifier.js';
 
 const PAPER = 'He et al., Deep Residual Learning for Image Recognition, CVPR 2016, arXiv:1512.03385';
 
@@ -75,9 +75,7 @@ function resnet(block: Block, depths: readonly [number, number, number, number])
       convNormRelu(64, 7, { stride: 2, padding: 3 }),
       maxPool(3, { stride: 2, padding: 1 }),
       stages(block, 64, depths),
-      globalAveragePool,
-      flatten,
-      linear(1000),
+      imageScores,
     ),
   );
 }

@@ -3,11 +3,30 @@ import { chain, flatten, type Layer, relu } from '../tensor.js';
 import { imageClassifier, torchvisionClassifier } from './image-classifier.js';
 
 /** The paper's section 3.2. */
-export function fire(squeeze: number, expand: number): Layer {
+function fire(squeeze: number, expand: number): Layer {
   return chain(
     conv(squeeze, 1),
     relu,
     branches(chain(conv(expand, 1), relu), chain(conv(expand, 3, { padding: 1 }), relu)),
+  );
+}
+
+/** Version 1.1 up to its last convolution. */
+export function squeezenetFeatures(firstPool: Layer, pool: Layer): Layer {
+  return chain(
+    conv(64, 3, { stride: 2 }),
+    relu,
+    firstPool,
+    fire(16, 64),
+    fire(16, 64),
+    pool,
+    fire(32, 128),
+    fire(32, 128),
+    pool,
+    fire(48, 192),
+    fire(48, 192),
+    fire(64, 256),
+    fire(64, 256),
   );
 }
 
@@ -21,26 +40,5 @@ export const squeezenet11 = torchvisionClassifier('SqueezeNet1_1_Weights', {
     'arXiv:1602.07360, 2016; version 1.1 from the official repository',
   parameters: 1_235_496,
   multiplyAccumulates: 349_000_000,
-  define: imageClassifier(
-    224,
-    chain(
-      conv(64, 3, { stride: 2 }),
-      relu,
-      pool,
-      fire(16, 64),
-      fire(16, 64),
-      pool,
-      fire(32, 128),
-      fire(32, 128),
-      pool,
-      fire(48, 192),
-      fire(48, 192),
-      fire(64, 256),
-      fire(64, 256),
-      conv(1000, 1),
-      relu,
-      globalAveragePool,
-      flatten,
-    ),
-  ),
+  define: imageClassifier(224, chain(squeezenetFeatures(pool, pool), conv(1000, 1), relu, globalAveragePool, flatten)),
 });

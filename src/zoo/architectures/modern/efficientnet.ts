@@ -1,7 +1,7 @@
 import { fixed } from '../../builder.js';
-import { batchNorm, conv, globalAveragePool, linear, residual } from '../../convolution.js';
-import { chain, flatten, type Layer, silu } from '../../tensor.js';
-import { imageClassifier, torchvisionClassifier } from '../image-classifier.js';
+import { batchNorm, conv, residual } from '../../convolution.js';
+import { chain, type Layer, silu } from '../../tensor.js';
+import { imageClassifier, imageScores, torchvisionClassifier } from '../image-classifier.js';
 import { squeezeAndExcite } from './squeeze-and-excite.js';
 
 export type StageRow = readonly [
@@ -57,9 +57,7 @@ export function efficientnet({ stem, rows, size, epsilon = 1e-5 }: EfficientnetO
       ...rows.flatMap((row) => Array.from({ length: row[5] }, (_, i) => block(row, i === 0 ? row[3] : 1))),
       convolution(1280, 1, 1),
       silu,
-      globalAveragePool,
-      flatten,
-      linear(1000),
+      imageScores,
     ),
   );
 }

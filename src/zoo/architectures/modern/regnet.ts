@@ -1,7 +1,7 @@
 import { fixed } from '../../builder.js';
-import { batchNorm, conv, convNormRelu, globalAveragePool, linear, residual } from '../../convolution.js';
-import { chain, flatten, type Layer, relu } from '../../tensor.js';
-import { imageClassifier, torchvisionClassifier } from '../image-classifier.js';
+import { batchNorm, conv, convNormRelu, residual } from '../../convolution.js';
+import { chain, type Layer, relu } from '../../tensor.js';
+import { imageClassifier, imageScores, torchvisionClassifier } from '../image-classifier.js';
 import { squeezeAndExcite } from './squeeze-and-excite.js';
 
 interface RegnetOptions {
@@ -31,10 +31,7 @@ export function regnetY({ stages, groupWidth, size = 224 }: RegnetOptions) {
   const blocks = stages.flatMap(([channels, depth]) =>
     Array.from({ length: depth }, (_, i) => block(channels, i === 0 ? 2 : 1, groupWidth)),
   );
-  return imageClassifier(
-    size,
-    chain(convNormRelu(32, 3, { stride: 2, padding: 1 }), ...blocks, globalAveragePool, flatten, linear(1000)),
-  );
+  return imageClassifier(size, chain(convNormRelu(32, 3, { stride: 2, padding: 1 }), ...blocks, imageScores));
 }
 
 export const regnetY800mf = torchvisionClassifier('RegNet_Y_800MF_Weights', {

@@ -1,6 +1,6 @@
-import { convNormRelu, globalAveragePool, linear, maxPool } from '../../convolution.js';
-import { chain, flatten } from '../../tensor.js';
-import { imageClassifier, torchvisionClassifier } from '../image-classifier.js';
+import { convNormRelu, maxPool } from '../../convolution.js';
+import { chain } from '../../tensor.js';
+import { imageClassifier, imageScores, torchvisionClassifier } from '../image-classifier.js';
 import { makeBottleneck, stages } from '../resnet.js';
 
 export function resnext(depths: readonly [number, number, number, number], size = 224) {
@@ -10,9 +10,7 @@ export function resnext(depths: readonly [number, number, number, number], size 
       convNormRelu(64, 7, { stride: 2, padding: 3 }),
       maxPool(3, { stride: 2, padding: 1 }),
       stages(makeBottleneck({ expansion: 2, groups: 32 }), 128, depths),
-      globalAveragePool,
-      flatten,
-      linear(1000),
+      imageScores,
     ),
   );
 }

@@ -1,12 +1,11 @@
 import { fixed, type Value } from '../../builder.js';
-import { conv, globalAveragePool, linear } from '../../convolution.js';
+import { conv } from '../../convolution.js';
 import { embedding } from '../../initialization.js';
 import { channelsFirst, channelsLast, slice } from '../../shaping.js';
 import {
   add,
   chain,
   concat,
-  flatten,
   gatherRows,
   type Layer,
   matMul,
@@ -20,7 +19,7 @@ import {
   unsqueeze,
 } from '../../tensor.js';
 import { dense, gelu, layerNorm, project } from '../../transformer.js';
-import { imageClassifier, torchvisionClassifier } from '../image-classifier.js';
+import { imageClassifier, imageScores, torchvisionClassifier } from '../image-classifier.js';
 
 const WINDOW = 7;
 const PIXELS = WINDOW ** 2;
@@ -135,17 +134,7 @@ export function swin({ depths, width, heads, size = 224 }: SwinOptions) {
   );
   return imageClassifier(
     size,
-    chain(
-      conv(width, 4, { stride: 4 }),
-      channelsLast,
-      norm,
-      ...stages,
-      norm,
-      channelsFirst,
-      globalAveragePool,
-      flatten,
-      linear(1000),
-    ),
+    chain(conv(width, 4, { stride: 4 }), channelsLast, norm, ...stages, norm, channelsFirst, imageScores),
   );
 }
 
