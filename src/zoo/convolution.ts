@@ -3,9 +3,10 @@ import { dimension, fixed, misshapen, type Value } from './builder.js';
 import { bias, scale, weight } from './initialization.js';
 import { add, chain, concat, type Layer, relu } from './tensor.js';
 
-type Size = number | readonly [number, number];
+/** For each dimension after the channels: of an image, or of a sequence. */
+type Size = number | readonly number[];
 
-/** Rows and columns on both sides, or the number of each before and after the image. */
+/** On both sides, or before and after. */
 export type Padding = Size | { readonly before: number; readonly after: number };
 
 interface Window {
@@ -13,26 +14,36 @@ interface Window {
   readonly padding?: Padding;
 }
 
+/** The weights of a layer with `dims[0]` outputs, each of which sums `fanIn` products. */
+export type MakeWeights = (x: Value, dims: readonly number[], fanIn: number) => readonly Value[];
+
+const makeWeight: MakeWeights = ({ graph }, dims, fanIn) => [weight(graph, dims, fanIn)];
+
+const makeWeightAndBias: MakeWeights = ({ graph }, dims, fanIn) => [
+  weight(graph, dims, fanIn),
+  bias(graph, dims[0] ?? 1),
+];
+
 export interface ConvolutionOptions extends Window {
   readonly dilation?: number;
   readonly groups?: number;
   readonly bias?: boolean;
+  /** Instead of weights in float32. */
+  readonly weights?: MakeWeights;
 }
 
 interface PoolOptions extends Window {
   readonly ceil?: boolean;
 }
 
-function pair(size: Size): readonly [number, number] {
-  return typeof size === 'number' ? [size, size] : size;
+function repeat(size: Size, rank: number): readonly number[] {
+  return typeof size === 'number' ? Array.from({ length: rank }, () => size) : size;
 }
 
-function toPads(padding: Padding): readonly [number, number, number, number] {
-  if (typeof padding === 'object' && 'before' in padding) {
-    const { before, after } = padding;
-    return [before, before, after, after];
-  }
-  return [...pair(padding), ...pair(padding)];
+function toPads(padding: Padding, rank: number): readonly number[] {
+  const { before, after } =
+    typeof padding === 'object' && 'before' in padding ? padding : { before: padding, after: padding };
+  return [...repeat(before, rank), ...repeat(after, rank)];
 }
 
 function slide(
@@ -40,31 +51,33 @@ function slide(
   kernel: Size,
   { stride = 1, padding = 0, ceil = false, dilation = 1 }: PoolOptions & ConvolutionOptions,
 ) {
-  if (x.dims.length !== 4) throw misshapen(x, 'no height and width');
-  const kernels = pair(kernel);
-  const strides = pair(stride);
-  const pads = toPads(padding);
+  const rank = x.dims.length - 2;
+  if (rank < 1) throw misshapen(x, 'no height and width');
+  const kernels = repeat(kernel, rank);
+  const strides = repeat(stride, rank);
+  const pads = toPads(padding, rank);
   const round = ceil ? Math.ceil : Math.floor;
-  const size = (axis: 0 | 1): number => {
-    const padded = fixed(x, axis + 2) + pads[axis] + (pads[axis + 2] ?? 0);
-    return round((padded - dilation * (kernels[axis] - 1) - 1) / strides[axis]) + 1;
-  };
+  const size = kernels.map((length, axis) => {
+    const padded = fixed(x, axis + 2) + (pads[axis] ?? 0) + (pads[axis + rank] ?? 0);
+    return round((padded - dilation * (length - 1) - 1) / (strides[axis] ?? 1)) + 1;
+  });
   return {
-    size: [size(0), size(1)],
+    kernels,
+    size,
     attributes: [ints('kernel_shape', kernels), ints('pads', pads), ints('strides', strides)],
   };
 }
 
 export function conv(channels: number, kernel: Size, options: ConvolutionOptions = {}): Layer {
   const { groups = 1, bias: biased = true, dilation = 1 } = options;
+  const { weights = biased ? makeWeightAndBias : makeWeight } = options;
   return (x) => {
-    const { size, attributes } = slide(x, kernel, options);
-    const kernelDims = [channels, fixed(x, 1) / groups, ...pair(kernel)];
-    const fanIn = kernelDims.slice(1).reduce((product, dim) => product * dim, 1);
-    const weights = [weight(x.graph, kernelDims, fanIn), ...(biased ? [bias(x.graph, channels)] : [])];
+    const { kernels, size, attributes } = slide(x, kernel, options);
+    const kernelDims = [fixed(x, 1) / groups, ...kernels];
+    const fanIn = kernelDims.reduce((product, dim) => product * dim, 1);
     const output = { elementType: x.elementType, dims: [dimension(x, 0), channels, ...size] };
-    return x.graph.apply('Conv', [x, ...weights], output, [
-      ints('dilations', [dilation, dilation]),
+    return x.graph.apply('Conv', [x, ...weights(x, [channels, ...kernelDims], fanIn)], output, [
+      ints('dilations', repeat(dilation, kernels.length)),
       int('group', groups),
       ...attributes,
     ]);
@@ -139,12 +152,11 @@ export function averagePool(kernel: Size, options: Window = {}): Layer {
 export const globalAveragePool: Layer = (x) =>
   x.graph.apply('GlobalAveragePool', [x], { elementType: x.elementType, dims: [...x.dims.slice(0, 2), 1, 1] });
 
-export function linear(features: number): Layer {
+export function linear(features: number, weights = makeWeightAndBias): Layer {
   return (x) => {
     const inputs = fixed(x, 1);
-    const weights = [weight(x.graph, [features, inputs], inputs), bias(x.graph, features)];
     const output = { elementType: x.elementType, dims: [dimension(x, 0), features] };
-    return x.graph.apply('Gemm', [x, ...weights], output, [int('transB', 1)]);
+    return x.graph.apply('Gemm', [x, ...weights(x, [features, inputs], inputs)], output, [int('transB', 1)]);
   };
 }
 

@@ -19,6 +19,12 @@ import {
   unsqueeze,
 } from './tensor.js';
 
+export interface TransformerSize {
+  readonly layers: number;
+  readonly hidden: number;
+  readonly heads: number;
+}
+
 const FLOAT32 = ELEMENT_TYPES.float32.code;
 const MIN_FLOAT32 = -3.4028234663852886e38;
 

@@ -13,12 +13,10 @@ import {
   mergeHeads,
   splitHeads,
   splitKeyHeads,
+  type TransformerSize,
 } from '../transformer.js';
 
-export interface BertSize {
-  readonly layers: number;
-  readonly hidden: number;
-  readonly heads: number;
+export interface BertSize extends TransformerSize {
   /** DistilBERT has neither segments nor a pooler. */
   readonly hasSegments: boolean;
 }

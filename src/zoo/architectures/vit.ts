@@ -4,13 +4,10 @@ import type { ZooEntry } from '../entry.js';
 import { embedding } from '../initialization.js';
 import { entry, slice } from '../shaping.js';
 import { add, chain, concat, type Layer, matMul, mul, reshape, softmax, split, transpose } from '../tensor.js';
-import { dense, gelu, layerNorm, mergeHeads, splitHeads, splitKeyHeads } from '../transformer.js';
+import { dense, gelu, layerNorm, mergeHeads, splitHeads, splitKeyHeads, type TransformerSize } from '../transformer.js';
 import { imageClassifier, torchvisionClassifier } from './image-classifier.js';
 
-export interface VitSize {
-  readonly layers: number;
-  readonly hidden: number;
-  readonly heads: number;
+export interface VitSize extends TransformerSize {
   /** In pixels. */
   readonly patch: number;
 }

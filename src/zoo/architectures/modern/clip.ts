@@ -3,14 +3,16 @@ import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
 import { entry } from '../../shaping.js';
 import { add, bestEntry, chain, gatherRows, type Layer } from '../../tensor.js';
-import { attention, causalBias, dense, layerNorm, project, quickGelu } from '../../transformer.js';
+import {
+  attention,
+  causalBias,
+  dense,
+  layerNorm,
+  project,
+  quickGelu,
+  type TransformerSize,
+} from '../../transformer.js';
 import { patches, withClassToken, withPositions } from '../vit.js';
-
-interface Tower {
-  readonly hidden: number;
-  readonly layers: number;
-  readonly heads: number;
-}
 
 const VOCABULARY = 49_408;
 const POSITIONS = 77;
@@ -19,13 +21,13 @@ const FEATURES = 512;
 
 const norm = layerNorm(1e-5);
 
-function encoder({ hidden, layers, heads }: Tower, bias?: Value): Layer {
+function encoder({ hidden, layers, heads }: TransformerSize, bias?: Value): Layer {
   const attend: Layer = (x) => add(x, chain(norm, attention({ heads, bias }))(x));
   const feed: Layer = (x) => add(x, chain(norm, dense(4 * hidden), quickGelu, dense(hidden))(x));
   return chain(...Array.from({ length: layers }, () => chain(attend, feed)));
 }
 
-export function clipImage(tower: Tower, pixels = 224): (graph: GraphBuilder) => void {
+export function clipImage(tower: TransformerSize, pixels = 224): (graph: GraphBuilder) => void {
   return (graph) => {
     const image = graph.input('pixel_values', 'float32', ['batch', 3, pixels, pixels]);
     const layers = chain(
@@ -42,7 +44,7 @@ export function clipImage(tower: Tower, pixels = 224): (graph: GraphBuilder) => 
   };
 }
 
-export function clipText(tower: Tower): (graph: GraphBuilder) => void {
+export function clipText(tower: TransformerSize): (graph: GraphBuilder) => void {
   return (graph) => {
     const dims = ['batch', 'sequence'];
     const words = graph.input('input_ids', 'int64', dims);

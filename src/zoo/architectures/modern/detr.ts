@@ -16,17 +16,14 @@ import {
   times,
   transpose,
 } from '../../tensor.js';
-import { dense, layerNorm, mergeHeads, splitHeads, splitKeyHeads } from '../../transformer.js';
+import { dense, layerNorm, mergeHeads, splitHeads, splitKeyHeads, type TransformerSize } from '../../transformer.js';
 import { makeBottleneck, stages } from '../resnet.js';
 
-interface DetrSize {
+interface DetrSize extends TransformerSize {
   readonly height: number;
   readonly width: number;
   readonly depths: readonly [number, number, number, number];
-  readonly hidden: number;
-  readonly heads: number;
   readonly feedForward: number;
-  readonly layers: number;
   readonly queries: number;
 }
 

@@ -22,13 +22,17 @@ import {
   transpose,
   unsqueeze,
 } from '../../tensor.js';
-import { causalBias, hideOthers, maskAsFloat, mergeHeads, splitHeads } from '../../transformer.js';
+import {
+  causalBias,
+  hideOthers,
+  maskAsFloat,
+  mergeHeads,
+  splitHeads,
+  type TransformerSize,
+} from '../../transformer.js';
 
 /** Grouped-query attention, rotary embedding, RMSNorm and SwiGLU. */
-export interface LlamaSize {
-  readonly hidden: number;
-  readonly layers: number;
-  readonly heads: number;
+export interface LlamaSize extends TransformerSize {
   readonly keyValueHeads: number;
   readonly feedForward: number;
   readonly vocabulary: number;

@@ -1,6 +1,6 @@
-import { int, ints } from '../../../onnx/model/make-attributes.js';
-import { dimension, fixed, type Value } from '../../builder.js';
-import { globalAveragePool, maxPool } from '../../convolution.js';
+import { int } from '../../../onnx/model/make-attributes.js';
+import { fixed, type Value } from '../../builder.js';
+import { conv, globalAveragePool, linear, type MakeWeights, maxPool } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
 import { add, chain, flatten, type Layer, relu } from '../../tensor.js';
 import { imageClassifier } from '../image-classifier.js';
@@ -13,53 +13,24 @@ const quantized: Layer = (x) => {
   return graph.apply('DequantizeLinear', [small, ...parameters], x);
 };
 
-/** With a scale for each output. */
-function quantizedWeight(x: Value, dims: readonly number[], fanIn: number): Value {
-  const { graph } = x;
-  const outputs = dims[0] ?? 1;
-  const bound = Math.sqrt(6 / fanIn) / 127;
-  const inputs = [
-    graph.integerWeight('weight', 'int8', dims, 127),
-    graph.weight('scale', [outputs], bound / 2, bound),
-    graph.zeros('zero_point', 'int8', [outputs]),
-  ];
-  return graph.apply('DequantizeLinear', inputs, { elementType: 'float32', dims }, [int('axis', 0)]);
+/** With a scale and a zero point for each output. */
+function dequantized(integers: Value, type: 'int8' | 'int32', scale: readonly [number, number]): Value {
+  const { graph } = integers;
+  const dims = [fixed(integers, 0)];
+  const inputs = [integers, graph.weight('scale', dims, ...scale), graph.zeros('zero_point', type, dims)];
+  return graph.apply('DequantizeLinear', inputs, { elementType: 'float32', dims: integers.dims }, [int('axis', 0)]);
 }
 
-function quantizedBias(x: Value, outputs: number): Value {
-  const { graph } = x;
-  const inputs = [
-    graph.integerWeight('bias', 'int32', [outputs], 100),
-    graph.weight('scale', [outputs], 0.0005, 0.001),
-    graph.zeros('zero_point', 'int32', [outputs]),
+const weights: MakeWeights = ({ graph }, dims, fanIn) => {
+  const bound = Math.sqrt(6 / fanIn) / 127;
+  return [
+    dequantized(graph.integerWeight('weight', 'int8', dims, 127), 'int8', [bound / 2, bound]),
+    dequantized(graph.integerWeight('bias', 'int32', dims.slice(0, 1), 100), 'int32', [0.0005, 0.001]),
   ];
-  return graph.apply('DequantizeLinear', inputs, { elementType: 'float32', dims: [outputs] }, [int('axis', 0)]);
-}
+};
 
 function convolution(channels: number, kernel: number, stride = 1): Layer {
-  return (x) => {
-    const inputs = fixed(x, 1);
-    const padding = (kernel - 1) / 2;
-    const size = (axis: number): number => Math.floor((fixed(x, axis) + 2 * padding - kernel) / stride) + 1;
-    const weight = quantizedWeight(x, [channels, inputs, kernel, kernel], inputs * kernel ** 2);
-    const output = { elementType: x.elementType, dims: [dimension(x, 0), channels, size(2), size(3)] };
-    return x.graph.apply('Conv', [x, weight, quantizedBias(x, channels)], output, [
-      ints('dilations', [1, 1]),
-      int('group', 1),
-      ints('kernel_shape', [kernel, kernel]),
-      ints('pads', [padding, padding, padding, padding]),
-      ints('strides', [stride, stride]),
-    ]);
-  };
-}
-
-function classifier(classes: number): Layer {
-  return (x) => {
-    const inputs = fixed(x, 1);
-    const weight = quantizedWeight(x, [classes, inputs], inputs);
-    const output = { elementType: x.elementType, dims: [dimension(x, 0), classes] };
-    return x.graph.apply('Gemm', [x, weight, quantizedBias(x, classes)], output, [int('transB', 1)]);
-  };
+  return conv(channels, kernel, { stride, padding: (kernel - 1) / 2, weights });
 }
 
 const convRelu = (channels: number, kernel: number, stride = 1): Layer =>
@@ -90,7 +61,7 @@ export function quantizedResnet(depths: readonly number[], size = 224) {
       quantized,
       flatten,
       quantized,
-      classifier(1000),
+      linear(1000, weights),
     ),
   );
 }

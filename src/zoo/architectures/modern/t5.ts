@@ -2,13 +2,10 @@ import { fixed, type GraphBuilder, type Value } from '../../builder.js';
 import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
 import { add, chain, gatherRows, type Layer, matMul, mul, relu, transpose, unsqueeze } from '../../tensor.js';
-import { attention, causalBias, hideOthers, maskAsFloat, project } from '../../transformer.js';
+import { attention, causalBias, hideOthers, maskAsFloat, project, type TransformerSize } from '../../transformer.js';
 import { rmsNorm } from './llama.js';
 
-interface T5Size {
-  readonly hidden: number;
-  readonly layers: number;
-  readonly heads: number;
+interface T5Size extends TransformerSize {
   readonly feedForward: number;
 }
 

@@ -1,15 +1,12 @@
 import { fixed, type GraphBuilder } from '../../builder.js';
+import { conv } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
 import { instanceNorm } from '../../normalization.js';
-import { sequenceConv } from '../../sequence-convolution.js';
 import { slice } from '../../shaping.js';
 import { add, chain, type Layer, transpose, unsqueeze } from '../../tensor.js';
-import { attention, dense, gelu, layerNorm } from '../../transformer.js';
+import { attention, dense, gelu, layerNorm, type TransformerSize } from '../../transformer.js';
 
-interface Wav2vec2Size {
-  readonly hidden: number;
-  readonly layers: number;
-  readonly heads: number;
+interface Wav2vec2Size extends TransformerSize {
   readonly channels: number;
   /** Samples of sound, 16,000 a second. */
   readonly samples: number;
@@ -20,8 +17,7 @@ const turn: Layer = (x) => transpose(x, [0, 2, 1]);
 
 /** The first convolution has a normalization of each channel over time. */
 function featureEncoder(channels: number): Layer {
-  const convolution = (kernel: number, stride: number): Layer =>
-    sequenceConv(channels, kernel, { stride, bias: false });
+  const convolution = (kernel: number, stride: number): Layer => conv(channels, kernel, { stride, bias: false });
   return chain(
     convolution(10, 5),
     instanceNorm(),
@@ -33,7 +29,7 @@ function featureEncoder(channels: number): Layer {
 /** By a convolution, whose even kernel gives one frame too many. */
 const withPositions: Layer = (x) => {
   const hidden = fixed(x, 2);
-  const convolve = sequenceConv(hidden, 128, { padding: 64, groups: 16 });
+  const convolve = conv(hidden, 128, { padding: 64, groups: 16 });
   return add(x, chain(turn, convolve, slice(2, 0, fixed(x, 1)), gelu, turn)(x));
 };
 

@@ -1,14 +1,11 @@
 import type { GraphBuilder, Value } from '../../builder.js';
+import { conv } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
-import { sequenceConv } from '../../sequence-convolution.js';
 import { add, chain, gatherRows, type Layer, matMul, transpose } from '../../tensor.js';
-import { attention, causalBias, dense, gelu, layerNorm, project } from '../../transformer.js';
+import { attention, causalBias, dense, gelu, layerNorm, project, type TransformerSize } from '../../transformer.js';
 
-interface WhisperSize {
-  readonly hidden: number;
-  readonly layers: number;
-  readonly heads: number;
+interface WhisperSize extends TransformerSize {
   /** After the convolutions: 1500 are 30 seconds. */
   readonly frames: number;
 }
@@ -38,9 +35,9 @@ export function whisperEncoder(size: WhisperSize): (graph: GraphBuilder) => void
   return (graph) => {
     const sound = graph.input('input_features', 'float32', ['batch', MEL_BANDS, 2 * frames]);
     const convolved = chain(
-      sequenceConv(hidden, 3, { padding: 1 }),
+      conv(hidden, 3, { padding: 1 }),
       gelu,
-      sequenceConv(hidden, 3, { stride: 2, padding: 1 }),
+      conv(hidden, 3, { stride: 2, padding: 1 }),
       gelu,
       (x) => transpose(x, [0, 2, 1]),
     )(sound);
