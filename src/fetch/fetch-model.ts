@@ -55,8 +55,8 @@ function pinOf(url: string, { sha256, bytes }: Digests): Pin {
 }
 
 /** May be the checksum of the archive or of the graph in it. */
-function expectedOf({ kind, path, checksum }: Download, lock: Lock) {
-  return { checksum: kind === 'archive' ? undefined : checksum, pin: lock.get(path) };
+function expectedOf({ kind, path, checksum }: Download, { files }: Lock) {
+  return { checksum: kind === 'archive' ? undefined : checksum, pin: files.get(path) };
 }
 
 async function getFile(file: Download, target: string, lock: Lock, rules: FetchRules): Promise<Digests> {
@@ -116,7 +116,7 @@ async function getGraphOf(
     const digests = await computeDigests(graph, rules.signal);
     const { checksum } = archive;
     const isOfArchive = checksum !== undefined && hasChecksum(packed, checksum);
-    const pin = lock.get(`${archive.folder}/${archive.graph}`);
+    const pin = lock.files.get(`${archive.folder}/${archive.graph}`);
     requireExpected(`${archive.graph} of ${archive.url}`, digests, {
       checksum: isOfArchive ? undefined : checksum,
       pin,

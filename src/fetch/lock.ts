@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { writeFileAtomically } from '../base/atomic-file.js';
 import { PlatformError } from '../base/errors.js';
-import { type Lock, LOCK_FILE, lockText, manifestPinsIn, parseLock, type Pin } from '../manifest/lock-file.js';
+import { EMPTY_LOCK, type Lock, LOCK_FILE, lockText, parseLock, type Pin } from '../manifest/lock-file.js';
 import { readManifestBytes } from '../manifest/read-file.js';
 
 export function lockPath(manifest: string): string {
@@ -12,7 +12,7 @@ export function lockPath(manifest: string): string {
 export async function readLock(manifest: string): Promise<Lock> {
   const path = lockPath(manifest);
   const file = await readManifestBytes(path);
-  if (!file.ok && file.found === 'no such file') return new Map();
+  if (!file.ok && file.found === 'no such file') return EMPTY_LOCK;
   const lock = file.ok ? parseLock(file.bytes) : undefined;
   if (lock !== undefined) return lock;
   const found = file.ok ? 'something else' : file.found;
@@ -26,25 +26,19 @@ export async function readLock(manifest: string): Promise<Lock> {
  * Keeps other pins. Those that another process writes at the same moment may be lost; its next fetch pins them again.
  */
 export async function writePins(manifest: string, pins: ReadonlyMap<string, Pin>): Promise<void> {
-  const known = await readLock(manifest);
-  const changed = [...pins].some(([path, { sha256 }]) => known.get(path)?.sha256 !== sha256);
-  if (changed) await write(manifest, new Map([...known, ...pins]), await manifestPins(manifest));
+  const lock = await readLock(manifest);
+  const changed = [...pins].some(([path, { sha256 }]) => lock.files.get(path)?.sha256 !== sha256);
+  if (changed) await writeLock(manifest, { ...lock, files: new Map([...lock.files, ...pins]) });
 }
 
-async function write(manifest: string, files: Lock, manifests: ReadonlyMap<string, string>): Promise<void> {
-  await writeFileAtomically(lockPath(manifest), lockText(files, manifests));
-}
-
-async function manifestPins(manifest: string): Promise<ReadonlyMap<string, string>> {
-  const file = await readManifestBytes(lockPath(manifest));
-  return file.ok ? manifestPinsIn(file.bytes) : new Map();
+async function writeLock(manifest: string, lock: Lock): Promise<void> {
+  await writeFileAtomically(lockPath(manifest), lockText(lock));
 }
 
 /** Earlier pins stay. */
 export async function pinManifests(evaluation: string, found: ReadonlyMap<string, string>): Promise<void> {
-  const files = await readLock(evaluation);
-  const known = await manifestPins(evaluation);
-  if ([...found.keys()].some((reference) => !known.has(reference))) {
-    await write(evaluation, files, new Map([...found, ...known]));
+  const lock = await readLock(evaluation);
+  if ([...found.keys()].some((reference) => !lock.manifests.has(reference))) {
+    await writeLock(evaluation, { ...lock, manifests: new Map([...found, ...lock.manifests]) });
   }
 }

@@ -13,31 +13,26 @@ const pinSchema = z.object({
 const lockSchema = z.object({
   version: z.literal(1),
   files: z.record(z.string(), pinSchema),
-  /** SHA-256 by the references of an evaluation. */
   manifests: z.record(z.string(), pinSchema.shape.sha256).optional(),
 });
 
 export type Pin = Readonly<z.output<typeof pinSchema>>;
 
-/** By path, relative to the lock file's folder. */
-export type Lock = ReadonlyMap<string, Pin>;
+export interface Lock {
+  /** By path, relative to the lock file's folder. */
+  readonly files: ReadonlyMap<string, Pin>;
+  /** SHA-256 by the references of the evaluation beside the lock file. */
+  readonly manifests: ReadonlyMap<string, string>;
+}
+
+export const EMPTY_LOCK: Lock = { files: new Map(), manifests: new Map() };
 
 export function parseLock(bytes: Uint8Array): Lock | undefined {
   try {
-    const { files } = lockSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
-    return new Map(Object.entries(files));
+    const { files, manifests = {} } = lockSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
+    return { files: new Map(Object.entries(files)), manifests: new Map(Object.entries(manifests)) };
   } catch {
     return undefined;
-  }
-}
-
-/** SHA-256 by the references of the evaluation beside the lock file; none of an invalid file. */
-export function manifestPinsIn(bytes: Uint8Array): ReadonlyMap<string, string> {
-  try {
-    const { manifests = {} } = lockSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
-    return new Map(Object.entries(manifests));
-  } catch {
-    return new Map();
   }
 }
 
@@ -45,8 +40,11 @@ function sortedObject<T>(entries: ReadonlyMap<string, T>): Record<string, T> {
   return Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-export function lockText(lock: Lock, pinned: ReadonlyMap<string, string> = new Map()): string {
-  const files = sortedObject(lock);
-  const manifests = pinned.size === 0 ? undefined : sortedObject(pinned);
-  return `${JSON.stringify({ version: 1, files, manifests } satisfies z.input<typeof lockSchema>, null, 2)}\n`;
+export function lockText({ files, manifests }: Lock): string {
+  const lock: z.input<typeof lockSchema> = {
+    version: 1,
+    files: sortedObject(files),
+    manifests: manifests.size === 0 ? undefined : sortedObject(manifests),
+  };
+  return `${JSON.stringify(lock, null, 2)}\n`;
 }

@@ -3,7 +3,7 @@ import { quoted } from '../base/quoted.js';
 import { parseDocument } from './document.js';
 import type { ManifestFiles } from './files.js';
 import { interpretDocument, type ManifestKind } from './load.js';
-import { LOCK_FILE, manifestPinsIn } from './lock-file.js';
+import { LOCK_FILE, parseLock } from './lock-file.js';
 import { besideManifest, isManifestPath, parseNamedReference } from './reference.js';
 
 const FOLDERS: Readonly<Record<ManifestKind, string>> = {
@@ -59,7 +59,7 @@ export async function pinProblem(
   files: ManifestFiles,
 ): Promise<Pick<Located & { ok: false }, 'expected' | 'found'> | undefined> {
   const lock = await files.read(besideManifest(from, LOCK_FILE));
-  const pin = lock.ok ? manifestPinsIn(lock.bytes).get(reference) : undefined;
+  const pin = lock.ok ? parseLock(lock.bytes)?.manifests.get(reference) : undefined;
   if (pin === undefined || pin === sha256) return undefined;
   const remedy = `if the change is right, remove the entry from ${LOCK_FILE} and run \`mlmodelscope models fetch\` again`;
   return {

@@ -106,7 +106,7 @@ async function graphProblems(
 
 async function pinnedChecksum(file: string, path: string, { files = DISK }: ResolveOptions) {
   const lock = await files.read(besideManifest(file, LOCK_FILE));
-  const pin = lock.ok ? parseLock(lock.bytes)?.get(path) : undefined;
+  const pin = lock.ok ? parseLock(lock.bytes)?.files.get(path) : undefined;
   return pin === undefined ? undefined : ({ algorithm: 'sha256', digest: pin.sha256 } as const);
 }
 

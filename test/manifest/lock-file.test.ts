@@ -9,19 +9,18 @@ function parsed(pin: object, version = 1): ReturnType<typeof parseLock> {
 }
 
 test('a lock file is written in the order of its paths, and read back', () => {
-  const text = lockText(
-    new Map([
-      ['b', PIN],
-      ['a', PIN],
-    ]),
-  );
+  const files = new Map([
+    ['b', PIN],
+    ['a', PIN],
+  ]);
+  const text = lockText({ files, manifests: new Map() });
   assert.ok(text.indexOf('"a"') < text.indexOf('"b"'));
   assert.ok(text.endsWith('}\n'));
-  assert.deepEqual(parseLock(Buffer.from(text))?.get('b'), PIN);
+  assert.deepEqual(parseLock(Buffer.from(text))?.files.get('b'), PIN);
 });
 
 test('a file that is no lock file is not read as one', () => {
-  assert.deepEqual(parsed(PIN)?.get('net.onnx'), PIN);
+  assert.deepEqual(parsed(PIN)?.files.get('net.onnx'), PIN);
   assert.equal(parseLock(Buffer.from('{')), undefined);
   assert.equal(parsed(PIN, 2), undefined);
   assert.equal(parsed({ ...PIN, bytes: -1 }), undefined);

@@ -4,7 +4,7 @@ import { readRegularFile } from '../../base/regular-file.js';
 import { distinctByContent } from '../../base/distinct-by-content.js';
 import { PlatformError } from '../../base/errors.js';
 import { lockPath, readLock } from '../../fetch/lock.js';
-import type { Lock } from '../../manifest/lock-file.js';
+import { EMPTY_LOCK, type Lock } from '../../manifest/lock-file.js';
 import { besideManifest } from '../../manifest/reference.js';
 import { MAX_LABELS_BYTES } from '../../processing/labels.js';
 import { type ManifestDocument, nodeAt, parseDocument } from '../../manifest/document.js';
@@ -119,9 +119,9 @@ async function documentAt(path: string): Promise<ManifestDocument | undefined> {
 }
 
 /** The lock file beside a manifest, and a finding where it is invalid. */
-async function readPins(path: string): Promise<{ readonly pins: Lock; readonly findings: readonly Finding[] }> {
+async function readPins(path: string): Promise<{ readonly lock: Lock; readonly findings: readonly Finding[] }> {
   try {
-    return { pins: await readLock(path), findings: [] };
+    return { lock: await readLock(path), findings: [] };
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
     const finding: Finding = {
@@ -131,19 +131,18 @@ async function readPins(path: string): Promise<{ readonly pins: Lock; readonly f
       why: 'it states the checksums of files that are named by their addresses; none is fetched without it',
       remedy: 'correct it, or remove it and run `mlmodelscope models fetch` to pin the files anew',
     };
-    return { pins: new Map(), findings: [finding] };
+    return { lock: EMPTY_LOCK, findings: [finding] };
   }
 }
 
 /** Findings about files with the names of classes whose checksum no lock file states. */
 async function labelFindings({ name, outputs }: ModelManifest, path: string): Promise<Finding[]> {
   const files = new Set(outputs.flatMap(({ steps }) => steps?.labels ?? []));
-  const lock = await readPins(path);
-  const { pins } = lock;
-  const findings = [...lock.findings];
+  const { lock, findings: ofLock } = await readPins(path);
+  const findings = [...ofLock];
   for (const labels of files) {
     const file = await readRegularFile(besideManifest(path, labels), MAX_LABELS_BYTES);
-    if (!file.ok || pins.has(labels)) continue;
+    if (!file.ok || lock.files.has(labels)) continue;
     const digest = createHash('sha256').update(file.bytes).digest('hex');
     const lines = file.bytes.toString('utf8').trimEnd().split('\n').length;
     findings.push({
