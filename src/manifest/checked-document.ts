@@ -11,5 +11,5 @@ export function checkedYamlFile<Schema extends z.ZodType>(
   maxEvents?: number,
 ): { readonly document: ManifestDocument; readonly data: z.output<Schema> } {
   const document = orThrow(parseDocument(path, bytes, maxEvents));
-  return { document, data: orThrow(validate(document, schema, 'value')).data };
+  return { document, data: orThrow(validate(document, schema)).data };
 }

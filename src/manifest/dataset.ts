@@ -1,14 +1,11 @@
 import { z } from 'zod';
-import { nameField, oneLineField, versionField } from './fields.js';
+import { headerFields, nameField, oneLineField } from './fields.js';
 
 const ONLY_SEED = '0, the only seed that inputs are made up from';
 
 export const datasetSchema = z
   .strictObject({
-    dlspec: z.literal('dataset/v1'),
-    name: nameField,
-    version: versionField,
-    description: z.string().optional(),
+    ...headerFields('dataset/v1'),
     license: z.string().optional(),
     synthetic: z.strictObject({ seed: z.literal(0, { error: ONLY_SEED }) }).optional(),
     sources: z

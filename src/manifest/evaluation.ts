@@ -3,7 +3,7 @@ import { positiveNumber, wholeNumber } from '../base/bounded-number.js';
 import { threadsSchema } from '../base/default-threads.js';
 import { type Limits, limitsSchema, type Protocol, protocolSchema } from '../measurement/protocol.js';
 import { type AgentChoice, agentsField, mostAgents, placementField } from './agents.js';
-import { dimensionSizeField, nameField, oneLineField, text, versionField } from './fields.js';
+import { dimensionSizeField, headerFields, nameField, oneLineField, text } from './fields.js';
 import { hardwareConstraintSchema } from './hardware.js';
 import { isTraceUrlTemplate, TRACE_URL_TEMPLATE } from '../tracing/trace-url.js';
 import { isManifestPath, MODEL_REFERENCE, parseNamedReference, parseModelReference } from './reference.js';
@@ -73,10 +73,7 @@ export function movedTo(key: (typeof MOVED_SETTINGS)[number]): {
 }
 
 export const evaluationSchema = z.strictObject({
-  dlspec: z.literal('evaluation/v1'),
-  name: nameField,
-  version: versionField,
-  description: z.string().optional(),
+  ...headerFields('evaluation/v1'),
   plugin: nameField.default('dlbricks').describe('The evaluation plugin that runs this.'),
   models: z.array(modelReference).min(1).max(MAX_MODELS).describe(`Each ${EVALUATED_MODEL}.`),
   hardware: z

@@ -18,9 +18,19 @@ export const nameField = text('a name of at most 100 letters, digits and . _ + -
   /^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/.test(value),
 );
 
-export const versionField = text('a semantic version such as "1.0.0"', (value) => {
+const versionField = text('a semantic version such as "1.0.0"', (value) => {
   return /^\d/.test(value) && semver.valid(value) !== null;
 });
+
+/** Of every kind of manifest. @param dlspec its kind and the version of its form */
+export function headerFields<Header extends string>(dlspec: Header) {
+  return {
+    dlspec: z.literal(dlspec),
+    name: nameField,
+    version: versionField,
+    description: z.string().optional(),
+  };
+}
 
 export function isVersionRange(value: string): boolean {
   return value !== '' && value.length <= 100 && semver.validRange(value) !== null;

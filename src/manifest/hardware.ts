@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { positiveNumber, wholeNumber } from '../base/bounded-number.js';
-import { nameField, oneLineField, versionField } from './fields.js';
+import { headerFields, oneLineField } from './fields.js';
 
 const ARCHITECTURES = ['x64', 'arm64', 'arm', 'ia32', 'loong64', 'ppc64', 'riscv64', 's390x'] as const;
 
@@ -18,10 +18,7 @@ export const hardwareConstraintSchema = z.strictObject(constraintShape);
 export type HardwareConstraint = Readonly<z.output<typeof hardwareConstraintSchema>>;
 
 export const hardwareSchema = z.strictObject({
-  dlspec: z.literal('hardware/v1'),
-  name: nameField,
-  version: versionField,
-  description: z.string().optional(),
+  ...headerFields('hardware/v1'),
   ...constraintShape,
 });
 

@@ -93,7 +93,7 @@ export function interpretDocument<K extends ManifestKind>(
   }
   const kind = readKind(document, wanted);
   if (typeof kind === 'object') return kind;
-  const result = validate(document, SCHEMAS[kind], 'value');
+  const result = validate(document, SCHEMAS[kind]);
   return result.ok ? { ok: true, manifest: result.data, notes: [] } : result;
 }
 

@@ -1,18 +1,17 @@
 import { z } from 'zod';
+import type { ModelManifest as RegistryManifest } from '../generated/carml/org/dlframework/registry.js';
 import {
   dimensionNameField,
   dimensionSizeField,
   elementTypeField,
   frameworkField,
+  headerFields,
   modelFrameworkField,
-  nameField,
   oneLineField,
   text,
-  versionField,
 } from './fields.js';
 import type { Download } from './fetched-files.js';
 import { inputValuesField } from './input-values.js';
-import type { PublishedParts } from './published-parts.js';
 import { isUrl, ZOO_PREFIX, parseZooName } from './reference.js';
 import { type OutputSteps, outputStepsField } from './output-steps.js';
 import { dimensionsAfter, IMAGE_ELEMENT_TYPES, isImageElementType, type ImageSteps, imageStepsField } from './steps.js';
@@ -149,10 +148,7 @@ function reportUnbound(parts: z.output<typeof bindingPartsSchema>, context: z.Re
 
 export const modelSchema = z
   .strictObject({
-    dlspec: z.literal('model/v1'),
-    name: nameField,
-    version: versionField,
-    description: z.string().optional(),
+    ...headerFields('model/v1'),
     author: z.string().optional(),
     task: z.string().optional(),
     license: z.string().optional(),
@@ -173,6 +169,9 @@ export interface WrittenNames {
   /** TensorFlow for tensorflow. */
   readonly framework: string;
 }
+
+/** Of an older manifest: as they are written, for the platform's registry. Lists leave out a hidden model. */
+export type PublishedParts = Readonly<Pick<RegistryManifest, 'inputs' | 'output' | 'model' | 'hidden'>>;
 
 export interface GraphFile {
   /** Relative to the manifest's folder, or zoo:NAME; undefined where an older manifest names no graph. */

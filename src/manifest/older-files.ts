@@ -1,20 +1,10 @@
 import { type Download, fetchedPath, pathWithin } from './fetched-files.js';
 import type { Checksum, GraphFile } from './model.js';
+import type { OlderModel } from './older-schema.js';
 import { isUrl, parseZooName } from './reference.js';
+
 // Source: c3sr/dlframework v1.3.4, framework/predictor: an archive is at base_url; any other file is at base_url
 // followed by its own path.
-
-export interface OlderFiles {
-  readonly base_url?: string | undefined;
-  readonly graph_path?: string | undefined;
-  readonly graph_checksum?: Checksum | undefined;
-  readonly weights_path?: string | undefined;
-  readonly weights_checksum?: Checksum | undefined;
-  readonly features_path?: string | undefined;
-  readonly features_checksum?: Checksum | undefined;
-  readonly onnx_url?: string | undefined;
-  readonly is_archive?: boolean | undefined;
-}
 
 export interface FilesOfModel {
   readonly model: GraphFile;
@@ -40,7 +30,7 @@ function fromArchive(url: string, graph: string, checksum: Checksum | undefined)
   return { model: { graph_path: `${folder}/${graph}` }, downloads: [archive] };
 }
 
-export function locateFiles(older: OlderFiles): FilesOfModel {
+export function locateFiles(older: OlderModel['model']): FilesOfModel {
   const { base_url: base = '', graph_path: path = '', graph_checksum: checksum } = older;
   if (parseZooName(path) !== undefined) return { model: { graph_path: path }, downloads: [] };
   const labels = buildDownload('labels', older.features_path ?? '', older.features_checksum);

@@ -5,7 +5,14 @@ import type { Dimension } from '../onnx/model/model.js';
 import { formatPath, type ManifestDocument, nodeAt, noteAt, problemAtKey } from './document.js';
 import type { Download } from './fetched-files.js';
 import { ANY_FRAMEWORK } from './fields.js';
-import { BATCH, type ModelInput, type ModelManifest, type ModelOutput, type ModelTensor } from './model.js';
+import {
+  BATCH,
+  type ModelInput,
+  type ModelManifest,
+  type ModelOutput,
+  type ModelTensor,
+  type PublishedParts,
+} from './model.js';
 import { buildDownload, locateFiles } from './older-files.js';
 import {
   checksumField,
@@ -18,7 +25,6 @@ import {
 } from './older-schema.js';
 import { layOut, olderClassSteps, type OlderImage, olderImageSteps } from './older-steps.js';
 import type { Loaded, Note, Problems } from './problem.js';
-import type { PublishedParts, PublishedType } from './published-parts.js';
 import { isUrl } from './reference.js';
 import { type IgnoredKey, validateKnownKeys } from './validate.js';
 import type { YamlPath } from './yaml-tree.js';
@@ -106,11 +112,12 @@ function parameterText(value: unknown): string {
   return Array.isArray(value) ? `[${value.map(parameterText).join(',')}]` : String(value);
 }
 
-function publishedType({ type, description, parameters }: OlderTensor): PublishedType {
-  const texts = Object.entries(parameters).map(([key, value]): [string, string] => [key, parameterText(value)]);
+function publishedType({ type, description, parameters }: OlderTensor): PublishedParts['inputs'][number] {
+  const texts = Object.entries(parameters).map(([key, value]) => [key, { value: parameterText(value) }] as const);
   return { type, description: description ?? '', parameters: Object.fromEntries(texts) };
 }
 
+/** The registry takes only one output. */
 function publishedParts(older: OlderModel): PublishedParts {
   const { model } = older;
   const [output] = outputTensorsOf(older);
@@ -118,12 +125,12 @@ function publishedParts(older: OlderModel): PublishedParts {
     inputs: older.inputs.map(publishedType),
     output: output && publishedType(output),
     model: {
-      base_url: model.base_url ?? '',
-      graph_path: model.graph_path ?? '',
-      weights_path: model.weights_path ?? '',
-      is_archive: model.is_archive ?? false,
-      graph_checksum: model.graph_checksum?.digest ?? '',
-      weights_checksum: model.weights_checksum?.digest ?? '',
+      baseUrl: model.base_url ?? '',
+      graphPath: model.graph_path ?? '',
+      weightsPath: model.weights_path ?? '',
+      isArchive: model.is_archive ?? false,
+      graphChecksum: model.graph_checksum?.digest ?? '',
+      weightsChecksum: model.weights_checksum?.digest ?? '',
     },
     hidden: older.hidden ?? older.hide ?? false,
   };

@@ -4,59 +4,9 @@ import { oneLineField, text } from './fields.js';
 import { isUrl } from './reference.js';
 import { operatorOf } from './steps.js';
 
-/** For one batch element's part of an output. */
-export interface ClassSteps {
-  readonly kind: 'classes';
-  /** From 0, or from the end where it is negative; absent: the output has no rows. */
-  readonly row?: number | undefined;
-  readonly softmax: boolean;
-  readonly k?: number | undefined;
-  /** A line for each class; relative to the manifest's folder. */
-  readonly labels?: string | undefined;
-}
-
-/** Corners, with y or x first, or centre, width and height. */
-export const BOX_FORMATS = ['yxyx', 'xyxy', 'cxcywh'] as const;
-
-export type BoxFormat = (typeof BOX_FORMATS)[number];
-
-/** Values from 0 to 1 for each pixel of a box. */
-export interface MaskStep {
-  readonly masks: string;
-  readonly threshold: number;
-}
-
-export interface BoxSteps {
-  readonly kind: 'boxes';
-  readonly format: BoxFormat;
-  readonly isInPixels: boolean;
-  readonly scores: string;
-  readonly classes?: string | undefined;
-  /** Absent where all boxes count. */
-  readonly count?: string | undefined;
-  readonly threshold: number;
-  /** Class 0 is the background, where there is a score for each class. */
-  readonly hasBackground: boolean;
-  readonly labels?: string | undefined;
-  /** Absent where overlapping boxes are all kept. */
-  readonly suppression?: { readonly iou: number; readonly acrossClasses: boolean } | undefined;
-  readonly masks?: MaskStep | undefined;
-  readonly k?: number | undefined;
-}
-
-/** A `map` has a class for each pixel, the others a score for each class. */
-export const SEGMENT_LAYOUTS = ['CHW', 'HWC', 'map'] as const;
-
-export interface SegmentSteps {
-  readonly kind: 'segments';
-  readonly layout: (typeof SEGMENT_LAYOUTS)[number];
-  readonly labels?: string | undefined;
-}
-
-export type OutputSteps = ClassSteps | BoxSteps | SegmentSteps;
-
 const LABELS = 'the path of a text file with a line for each class (nothing is downloaded)';
 
+/** Relative to the manifest's folder. */
 const labels = text(LABELS, (value) => !isUrl(value))
   .pipe(oneLineField(LABELS))
   .optional();
@@ -74,10 +24,12 @@ const outputStepField = z.strictObject({
   top_k: z.strictObject({ k: wholeNumber(1, 100_000).optional(), labels }).optional(),
   boxes: z
     .strictObject({
-      format: z.enum(BOX_FORMATS),
+      // Corners, with y or x first, or centre, width and height.
+      format: z.enum(['yxyx', 'xyxy', 'cxcywh']),
       coordinates: z.enum(['relative', 'pixels']).default('relative'),
       scores: layer,
       classes: layer.optional(),
+      // Absent where all boxes count.
       count: layer.optional(),
       threshold: share.default(0.5),
       background: z.boolean().default(false),
@@ -87,11 +39,42 @@ const outputStepField = z.strictObject({
   non_max_suppression: z
     .strictObject({ iou: share.default(0.5), across_classes: z.boolean().default(false) })
     .optional(),
+  // Values from 0 to 1 for each pixel of a box.
   instance_masks: z.strictObject({ masks: layer, threshold: share.default(0.5) }).optional(),
-  segments: z.strictObject({ layout: z.enum(SEGMENT_LAYOUTS), labels }).optional(),
+  // A `map` has a class for each pixel, the others a score for each class.
+  segments: z.strictObject({ layout: z.enum(['CHW', 'HWC', 'map']), labels }).optional(),
 });
 
 type OutputStep = z.output<typeof outputStepField>;
+
+type Step<Operator extends keyof OutputStep> = Readonly<NonNullable<OutputStep[Operator]>>;
+
+/** For one batch element's part of an output. */
+export interface ClassSteps extends Step<'top_k'> {
+  readonly kind: 'classes';
+  /** From 0, or from the end where it is negative; absent: the output has no rows. */
+  readonly row?: number | undefined;
+  readonly softmax: boolean;
+}
+
+export type BoxFormat = Step<'boxes'>['format'];
+
+export interface BoxSteps extends Omit<Step<'boxes'>, 'coordinates' | 'background'> {
+  readonly kind: 'boxes';
+  readonly isInPixels: boolean;
+  /** Class 0 is the background, where there is a score for each class. */
+  readonly hasBackground: boolean;
+  /** Absent where overlapping boxes are all kept. */
+  readonly suppression?: { readonly iou: number; readonly acrossClasses: boolean } | undefined;
+  readonly masks?: Step<'instance_masks'> | undefined;
+  readonly k?: number | undefined;
+}
+
+export interface SegmentSteps extends Step<'segments'> {
+  readonly kind: 'segments';
+}
+
+export type OutputSteps = ClassSteps | BoxSteps | SegmentSteps;
 
 const ORDERS: readonly (readonly { readonly operator: keyof OutputStep; readonly isOptional?: true }[])[] = [
   [{ operator: 'row', isOptional: true }, { operator: 'softmax', isOptional: true }, { operator: 'top_k' }],
@@ -135,7 +118,7 @@ function reportOrder(steps: readonly OutputStep[], context: z.RefinementCtx): vo
   }
 }
 
-function convertBoxSteps(boxes: NonNullable<OutputStep['boxes']>, steps: readonly OutputStep[]): BoxSteps {
+function convertBoxSteps(boxes: Step<'boxes'>, steps: readonly OutputStep[]): BoxSteps {
   const { format, coordinates, background, ...rest } = boxes;
   const suppression = steps.find((step) => step.non_max_suppression !== undefined)?.non_max_suppression;
   const masks = steps.find((step) => step.instance_masks !== undefined)?.instance_masks;

@@ -26,10 +26,10 @@ export function pluginSettings<Settings>(document: ManifestDocument, schema: z.Z
     const problem = problemAtKey(document, ['matrix'], 'no matrix, which this plugin does not have', 'one');
     orThrow({ ok: false, problems: [problem] });
   }
-  orThrow(validate(document, z.looseObject({ settings: z.prefault(schema, {}), ...moved }), 'value'));
+  orThrow(validate(document, z.looseObject({ settings: z.prefault(schema, {}), ...moved })));
   const valueAt = (key: string): unknown => {
     const node = nodeAt(document.root, [key]);
-    return node === undefined ? undefined : toPlainData(node, 'value');
+    return node === undefined ? undefined : toPlainData(node);
   };
   const found = Object.keys(moved).filter((key) => valueAt(key) !== undefined);
   const settings = {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { DatasetManifest } from './dataset.js';
 import { type ManifestDocument, nodeAt, parseDocument, problemAt, problemAtKey, problemOfFile } from './document.js';
 import { MAX_MODELS, type EvaluationManifest, MOVED_SETTINGS } from './evaluation.js';
-import { DISK } from './files.js';
+import { DISK, type ManifestFiles } from './files.js';
 import type { HardwareConstraint } from './hardware.js';
 import { identifyManifest, type ManifestIdentity } from './identity.js';
 import { interpretDocument, type ManifestKind, type ManifestOf } from './load.js';
@@ -127,6 +127,12 @@ class Resolver {
   }
 }
 
+async function readDocument(path: string, files: ManifestFiles): Promise<ManifestDocument | Problems> {
+  const file = await files.read(path);
+  if (file.ok) return parseDocument(path, file.bytes);
+  return { ok: false, problems: [problemOfFile(path, 'an evaluation manifest', file.found)] };
+}
+
 export interface ReferredManifest {
   readonly kind: ManifestKind;
   readonly reference: string;
@@ -140,9 +146,7 @@ export interface ReferredManifest {
  * @throws PlatformError `manifest` where the evaluation has mistakes, a manifest is missing, or is not the pinned one
  */
 export async function referredManifests(path: string): Promise<readonly ReferredManifest[]> {
-  const file = await DISK.read(path);
-  if (!file.ok) orThrow({ ok: false, problems: [problemOfFile(path, 'an evaluation manifest', file.found)] });
-  const document = orThrow(parseDocument(path, file.ok ? file.bytes : new Uint8Array()));
+  const document = orThrow(await readDocument(path, DISK));
   const { manifest } = orThrow(interpretDocument(document, ['evaluation']));
   const others = (['hardware', 'software', 'dataset'] as const).flatMap((kind) => {
     const reference = manifest[kind];
@@ -179,9 +183,7 @@ export async function resolveEvaluation(
   path: string,
   options: ResolveOptions = {},
 ): Promise<ResolvedEvaluation | Problems> {
-  const file = await (options.files ?? DISK).read(path);
-  if (!file.ok) return { ok: false, problems: [problemOfFile(path, 'an evaluation manifest', file.found)] };
-  const document = parseDocument(path, file.bytes);
+  const document = await readDocument(path, options.files ?? DISK);
   if (!document.ok) return document;
   const loaded = interpretDocument(document, ['evaluation']);
 

@@ -7,7 +7,7 @@ import { ownValue } from '../base/own-value.js';
 import type { YamlNode, YamlPath } from './yaml-tree.js';
 
 /** As values by YAML's core schema, or as text. */
-export type ScalarReading = 'value' | 'text';
+type ScalarReading = 'value' | 'text';
 
 /** Readers of older manifests treat such a key as absent. */
 function isEmpty(node: YamlNode): boolean {
@@ -15,7 +15,7 @@ function isEmpty(node: YamlNode): boolean {
 }
 
 /** Refused values are undefined. With the reading `text`, keys without a value are left out. */
-export function toPlainData(node: YamlNode, reading: ScalarReading): unknown {
+export function toPlainData(node: YamlNode, reading: ScalarReading = 'value'): unknown {
   switch (node.kind) {
     case 'scalar':
       return reading === 'text' ? node.text : node.value;
@@ -139,9 +139,8 @@ class IssueTranslator {
 export function validate<S extends z.ZodType>(
   document: ManifestDocument,
   schema: S,
-  reading: ScalarReading,
 ): { readonly ok: true; readonly data: z.output<S> } | Problems {
-  return validateData(document, schema, toPlainData(document.root, reading));
+  return validateData(document, schema, toPlainData(document.root));
 }
 
 export interface IgnoredKey {

@@ -1,15 +1,14 @@
 import type * as wire from '../generated/carml/org/dlframework/registry.js';
 import { ANY_FRAMEWORK, type ModelManifest, type ModelTensor } from '../manifest/index.js';
 import type { ModelInput, ModelOutput } from '../manifest/model.js';
-import type { PublishedType } from '../manifest/published-parts.js';
 import { sizeAfter } from '../manifest/steps.js';
 import type { RunningFramework } from './load-model.js';
 
 type Parameters = Readonly<Record<string, string | undefined>>;
 
-function typeWith(type: string, description: string, parameters: Parameters): wire.ModelManifest_Type {
+function typeWith(type: string, parameters: Parameters): wire.ModelManifest_Type {
   const known = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return { type, description, parameters: Object.fromEntries(known.map(([name, value]) => [name, { value }])) };
+  return { type, description: '', parameters: Object.fromEntries(known.map(([name, value]) => [name, { value }])) };
 }
 
 function list(values: readonly (string | number)[] | undefined): string | undefined {
@@ -17,7 +16,7 @@ function list(values: readonly (string | number)[] | undefined): string | undefi
 }
 
 function tensorType({ layer_name, element_type, dimensions }: ModelTensor): wire.ModelManifest_Type {
-  return typeWith('tensor', '', { layer_name: String(layer_name), element_type, dimensions: list(dimensions) });
+  return typeWith('tensor', { layer_name: String(layer_name), element_type, dimensions: list(dimensions) });
 }
 
 /** The platform writes channels, height and width in every layout. */
@@ -25,7 +24,7 @@ function toWireInput(input: ModelInput): wire.ModelManifest_Type {
   const { steps, layer_name, element_type } = input;
   const size = steps === undefined ? undefined : sizeAfter(steps);
   if (steps === undefined || size === undefined) return tensorType(input);
-  return typeWith('image', '', {
+  return typeWith('image', {
     input_layer: String(layer_name),
     element_type,
     layout: steps.layout,
@@ -44,33 +43,22 @@ function toWireOutput(output: ModelOutput): wire.ModelManifest_Type {
   switch (steps.kind) {
     case 'classes': {
       const probabilities_transform = steps.softmax ? 'softmax' : undefined;
-      return typeWith('classification', '', { probabilities_layer: layer, ...common, probabilities_transform });
+      return typeWith('classification', { probabilities_layer: layer, ...common, probabilities_transform });
     }
     case 'boxes': {
       const { scores, classes, masks } = steps;
       const layers = { boxes_layer: layer, probabilities_layer: scores, classes_layer: classes };
-      if (masks === undefined) return typeWith('boundingbox', '', { ...layers, ...common });
-      return typeWith('instancesegment', '', { ...layers, masks_layer: masks.masks, ...common });
+      if (masks === undefined) return typeWith('boundingbox', { ...layers, ...common });
+      return typeWith('instancesegment', { ...layers, masks_layer: masks.masks, ...common });
     }
     case 'segments':
-      return typeWith('semanticsegment', '', { masks_layer: layer, ...common });
+      return typeWith('semanticsegment', { masks_layer: layer, ...common });
   }
 }
 
-function toWirePublished({ type, description, parameters }: PublishedType): wire.ModelManifest_Type {
-  return typeWith(type, description, parameters);
-}
-
-function toWireFiles({ model, published }: ModelManifest): wire.ModelManifest['model'] {
-  const files = published?.model;
-  return {
-    baseUrl: files?.base_url ?? '',
-    weightsPath: files?.weights_path ?? '',
-    graphPath: (files ?? model).graph_path ?? '',
-    isArchive: files?.is_archive ?? false,
-    weightsChecksum: files?.weights_checksum ?? '',
-    graphChecksum: files?.graph_checksum ?? model.checksum?.digest ?? '',
-  };
+function toWireFiles({ graph_path, checksum }: ModelManifest['model']): wire.ModelManifest['model'] {
+  const graph = { graphPath: graph_path ?? '', graphChecksum: checksum?.digest ?? '' };
+  return { ...graph, baseUrl: '', weightsPath: '', isArchive: false, weightsChecksum: '' };
 }
 
 /**
@@ -90,7 +78,6 @@ export function toWireModelManifest(
     framework === ANY_FRAMEWORK
       ? { name: runsOn.framework, version: runsOn.frameworkVersion }
       : { name: manifest.written?.framework ?? framework.name, version: framework.version };
-  const publishedOutput = published?.output && toWirePublished(published.output);
   return {
     name,
     version: manifest.written?.version ?? manifest.version,
@@ -99,15 +86,15 @@ export function toWireModelManifest(
     description: manifest.description ?? '',
     reference: manifest.references,
     license: manifest.license ?? '',
-    inputs: published === undefined ? inputs.map(toWireInput) : published.inputs.map(toWirePublished),
-    output: publishedOutput ?? (output && toWireOutput(output)),
+    inputs: published?.inputs ?? inputs.map(toWireInput),
+    output: published?.output ?? (output && toWireOutput(output)),
     beforePreprocess: '',
     preprocess: '',
     afterPreprocess: '',
     beforePostprocess: '',
     postprocess: '',
     afterPostprocess: '',
-    model: toWireFiles(manifest),
+    model: published?.model ?? toWireFiles(manifest.model),
     attributes: Object.fromEntries([...(task === undefined ? [] : [['task', task] as const]), ...attributes]),
     hidden: published?.hidden ?? false,
   };
