@@ -11,6 +11,7 @@ import { kernelMemorySchema, poolSchema } from '../measurement/kernel-facts-sche
 import { systemSchema } from '../measurement/system.js';
 import { logSchema } from '../reference-log/log-schema.js';
 import { reproductionSchema } from '../reference-log/reproduction-schema.js';
+import { builtInModelSchema } from '../registry/built-in-models.js';
 
 const count = z.int().min(0);
 const ms = z.number();
@@ -27,36 +28,27 @@ const agentSchema = z.union([
   }),
 ]);
 
-const builtInModelSchema = z.strictObject({
-  reference: z.string().describe('Its name in commands and manifests'),
-  name: z.string(),
-  version: z.string(),
-  framework: z.string().describe('Framework and versions that it needs'),
-  parameters: count,
-  task: z.string().nullable().describe('As in its manifest'),
-  title: z.string(),
-  manifest: z.string().describe('Path of its manifest'),
-});
-
 const typeSchema = z.strictObject({
   type: z.string(),
   description: z.string(),
   parameters: z.array(z.strictObject({ name: z.string(), value: z.string() })),
 });
 
-const modelSchema = z.union([
-  builtInModelSchema,
-  z.strictObject({
-    name: z.string(),
-    version: z.string(),
-    framework: z.string().describe('Framework and versions that it needs'),
-    task: z.string().nullable().describe('As in its manifest'),
-    inputs: z.array(typeSchema),
-    output: typeSchema.nullable(),
-    graphChecksum: z.string().describe('Empty where its manifest has none'),
-    agents: z.array(z.string()).describe('Addresses of the agents that can open it'),
-  }),
-]);
+/** An input or output of a model. */
+export type RegisteredType = Readonly<z.infer<typeof typeSchema>>;
+
+const registeredModelSchema = z.strictObject({
+  name: z.string(),
+  version: z.string(),
+  framework: z.string().describe('Framework and versions that it needs'),
+  task: z.string().nullable().describe('As in its manifest'),
+  inputs: z.array(typeSchema),
+  output: typeSchema.nullable(),
+  graphChecksum: z.string().describe('Empty where its manifest has none'),
+  agents: z.array(z.string()).describe('Addresses of the agents that can open it'),
+});
+
+export type RegisteredModel = Readonly<z.infer<typeof registeredModelSchema>>;
 
 const shownEvaluationSchema = evaluationSchema.extend({
   last: z
@@ -195,7 +187,7 @@ const predictionSchema = z.union([
 /** Documents that commands print with `--json`, in snake_case. Each kind has a schema under its name in `schemas/`. */
 const DOCUMENTS = {
   agents: z.array(agentSchema),
-  models: z.array(modelSchema),
+  models: z.array(z.union([builtInModelSchema, registeredModelSchema])),
   evaluations: z.array(evaluationSchema),
   evaluation: shownEvaluationSchema,
   measurement: measurementSchema,

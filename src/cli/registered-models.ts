@@ -1,26 +1,9 @@
 import type { ListedAgent } from '../directory/list-agents.js';
 import { ownValue } from '../base/own-value.js';
 import type { AgentOffer } from '../directory/agent-offer.js';
+import type { RegisteredModel, RegisteredType } from './json-documents.js';
 
 type OfferedModel = AgentOffer['models'][number];
-
-export interface RegisteredModel {
-  readonly name: string;
-  readonly version: string;
-  readonly framework: string;
-  /** null where its manifest names none. */
-  readonly task: string | null;
-  readonly inputs: RegisteredType[];
-  readonly output: RegisteredType | null;
-  readonly graphChecksum: string;
-  readonly agents: string[];
-}
-
-export interface RegisteredType {
-  readonly type: string;
-  readonly description: string;
-  readonly parameters: { readonly name: string; readonly value: string }[];
-}
 
 function describeType({ type, description, parameters }: OfferedModel['inputs'][number]): RegisteredType {
   return { type, description, parameters: Object.entries(parameters).map(([name, { value }]) => ({ name, value })) };

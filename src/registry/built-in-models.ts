@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 import { frameworkText, loadManifest, type ModelManifest, orThrow } from '../manifest/index.js';
 import { countParameters } from '../zoo/counts.js';
 import { buildZooModel, zooEntry } from '../zoo/zoo.js';
@@ -8,16 +9,18 @@ import { buildZooModel, zooEntry } from '../zoo/zoo.js';
 /** The package is three folders above dist/src/registry. */
 const MODELS_FOLDER = new URL('../../../manifests/models/', import.meta.url);
 
-export interface BuiltInModel {
-  readonly reference: string;
-  readonly name: string;
-  readonly version: string;
-  readonly framework: string;
-  readonly parameters: number;
-  readonly task: string | null;
-  readonly title: string;
-  readonly manifest: string;
-}
+export const builtInModelSchema = z.strictObject({
+  reference: z.string().describe('Its name in commands and manifests'),
+  name: z.string(),
+  version: z.string(),
+  framework: z.string().describe('Framework and versions that it needs'),
+  parameters: z.int().min(0),
+  task: z.string().nullable().describe('As in its manifest'),
+  title: z.string(),
+  manifest: z.string().describe('Path of its manifest'),
+});
+
+export type BuiltInModel = Readonly<z.infer<typeof builtInModelSchema>>;
 
 export interface BuiltInManifest {
   readonly path: string;

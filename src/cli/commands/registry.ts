@@ -13,7 +13,8 @@ import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import { serverOption } from '../address.js';
 import type { OwnedHost } from '../host.js';
 import { documentText } from '../document-text.js';
-import { findLabels, type RegisteredModel, registeredModels, typeText } from '../registered-models.js';
+import type { RegisteredModel } from '../json-documents.js';
+import { findLabels, registeredModels, typeText } from '../registered-models.js';
 
 type ShownAgent =
   (Omit<ListedAgent, 'models'> & { readonly models: string[] }) | (System & { readonly address: string | null });
