@@ -1,13 +1,19 @@
 import { type Command, Option } from 'commander';
+import { connectAgent } from '../../agent/client/agent-client.js';
 import { storeDescription } from '../../command/store-description.js';
 import { PlatformError } from '../../base/errors.js';
 import { attachPlugin } from '../../evaluation/run/attach-plugin.js';
 import type { Evaluation } from '../../evaluation/evaluation.js';
 import type { Plugin } from '../../evaluation/plugin.js';
+import type { PluginTools } from '../../evaluation/run/run-evaluation.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
+import type { ClientSecurity } from '../../rpc/security.js';
+import type { ResultStore } from '../../store/result-store.js';
+import { queuedAgent } from '../../work/queued-agent.js';
+import type { WorkQueue } from '../../work/work-queue.js';
 import { serverOption } from '../address.js';
+import { cachedGraphs } from '../cached-graphs.js';
 import type { OwnedHost } from '../host.js';
-import { pluginTools } from '../plugin-tools.js';
 import { queueOption } from './queue-option.js';
 
 interface PluginFlags {
@@ -32,6 +38,18 @@ function endOfParent(signal: AbortSignal): AbortSignal {
   process.stdin.on('close', () => gone.abort()).on('error', () => gone.abort());
   process.stdin.resume();
   return AbortSignal.any([signal, gone.signal]);
+}
+
+/** @param queue where agents take work; undefined: requests go to each agent directly */
+function makeTools(store: ResultStore, security: ClientSecurity, queue: WorkQueue | undefined): PluginTools {
+  return {
+    store,
+    connect: async ({ address, tls, token }) => {
+      // An agent gets its own token only: anyone who may register an agent would get this plugin's.
+      return cachedGraphs(await connectAgent(address, { security: { ...security, token: token || undefined }, tls }));
+    },
+    ...(queue === undefined ? {} : { shared: (agent) => queuedAgent(queue, agent, store) }),
+  };
 }
 
 export function registerPluginCommand(program: Command, host: OwnedHost, plugins: readonly Plugin[]): void {
@@ -60,7 +78,7 @@ Example:
       const store = await host.openStore(flags.store);
       const { client: security } = host.security;
       const queue = flags.queue === undefined ? undefined : await host.openQueue(flags.queue);
-      await attachPlugin(evaluation, address, pluginTools(store, security, queue), {
+      await attachPlugin(evaluation, address, makeTools(store, security, queue), {
         client: { security, ...(flags.plainServer === true ? { tls: false } : {}) },
         signal: flags.ofParent === true ? endOfParent(host.signal) : host.signal,
         onRegistered: () => host.print(`plugin ${name} registered with ${address}\n`),
