@@ -162,6 +162,14 @@ Examples:
   mlmodelscope queue drop 3f2a91c0 --queue amqp://mq.example`,
     );
   const open = (): ReturnType<typeof queueOption> => queueOption('agents take their work from').makeOptionMandatory();
+  const addChoosing = (name: 'retry' | 'drop', description: string): Command =>
+    queues
+      .command(name)
+      .description(description)
+      .argument('[ids...]', 'ids that "queue failed" shows, or their first digits')
+      .option('--all', 'everything that was given up')
+      .addOption(open())
+      .addHelpText('after', `\nExample:\n  mlmodelscope queue ${name} 3f2a91c0 --queue amqp://mq.example`);
 
   queues
     .command('list')
@@ -188,14 +196,8 @@ Examples:
       host.print(`${fittingTable(failedColumns(rows), rows, fitting).text}\n`);
     });
 
-  queues
-    .command('retry')
-    .description('Put work that was given up into its queue again; its measurements go into the store')
-    .argument('[ids...]', 'ids that "queue failed" shows, or their first digits')
-    .option('--all', 'everything that was given up')
-    .addOption(open())
-    .addHelpText('after', '\nExample:\n  mlmodelscope queue retry 3f2a91c0 --queue amqp://mq.example')
-    .action(async (ids: readonly string[], { queue: uri, all }: ChosenFlags) => {
+  addChoosing('retry', 'Put work that was given up into its queue again; its measurements go into the store').action(
+    async (ids: readonly string[], { queue: uri, all }: ChosenFlags) => {
       const chosen = new Chosen(ids, all);
       const left: string[] = [];
       const replaced = await (
@@ -210,21 +212,17 @@ Examples:
       host.print(`queued ${counted(replaced, 'piece')} of work again\n`);
       for (const one of left) host.warn(`warning: ${one}; "queue drop" removes it`);
       chosen.checkFound();
-    });
+    },
+  );
 
-  queues
-    .command('drop')
-    .description('Remove work that was given up; it is not measured')
-    .argument('[ids...]', 'ids that "queue failed" shows, or their first digits')
-    .option('--all', 'everything that was given up')
-    .addOption(open())
-    .addHelpText('after', '\nExample:\n  mlmodelscope queue drop 3f2a91c0 --queue amqp://mq.example')
-    .action(async (ids: readonly string[], { queue: uri, all }: ChosenFlags) => {
+  addChoosing('drop', 'Remove work that was given up; it is not measured').action(
+    async (ids: readonly string[], { queue: uri, all }: ChosenFlags) => {
       const chosen = new Chosen(ids, all);
       const dropped = await (
         await host.openQueue(uri)
       ).replaceFailed((failed) => (chosen.has(failed) ? [] : undefined));
       host.print(`dropped ${counted(dropped, 'piece')} of work\n`);
       chosen.checkFound();
-    });
+    },
+  );
 }
