@@ -46,21 +46,17 @@ export async function storedRoots(store: ResultStore): Promise<readonly SpanDocu
 
 /** @param id 32 hexadecimal digits, first digits of only one trace, or `latest` @throws PlatformError `not_found` */
 export async function storedTrace(store: ResultStore, id: string): Promise<readonly SpanDocument[]> {
-  let traceId = id.toLowerCase();
-  if (!/^[0-9a-f]{32}$/.test(traceId)) {
+  const notFound = (problem: string): PlatformError =>
+    new PlatformError('not_found', `${problem}; \`mlmodelscope trace list\` shows the traces in it`);
+  const digits = id.toLowerCase();
+  let traceId: string | undefined = digits;
+  if (!/^[0-9a-f]{32}$/.test(digits)) {
     const roots = await storedRoots(store);
-    const meant = id === 'latest' ? roots.slice(0, 1) : roots.filter(({ trace_id }) => trace_id.startsWith(traceId));
-    const [root] = meant;
-    if (root === undefined || meant.length > 1) {
-      const problem = meant.length > 1 ? `${meant.length} traces begin with ${id}` : `no trace ${id} is in the store`;
-      throw new PlatformError('not_found', `${problem}; \`mlmodelscope trace list\` shows the traces in it`);
-    }
-    traceId = root.trace_id;
+    const meant = id === 'latest' ? roots.slice(0, 1) : roots.filter(({ trace_id }) => trace_id.startsWith(digits));
+    if (meant.length > 1) throw notFound(`${meant.length} traces begin with ${id}`);
+    traceId = meant[0]?.trace_id;
   }
-  const spans = await readSpans(store, traceId);
+  const spans = traceId === undefined ? [] : await readSpans(store, traceId);
   if (spans.length > 0) return spans;
-  throw new PlatformError(
-    'not_found',
-    `no trace ${id} is in the store; \`mlmodelscope trace list\` shows the traces in it`,
-  );
+  throw notFound(`no trace ${id} is in the store`);
 }

@@ -46,7 +46,7 @@ import { annotatedModel } from '../../registry/annotated-model.js';
 import { keepLayers } from '../../platform-documents/keep-layers.js';
 import { checkDimensions } from '../../registry/check-dimensions.js';
 import { tracingIfInstalled } from '../../tracing/start-tracing.js';
-import { levelProblem, type TraceLevel } from '../../tracing/trace-level.js';
+import { levelProblem, MADE_LEVELS } from '../../tracing/trace-level.js';
 import { unlessUnavailable } from '../../store/unless-unavailable.js';
 import type { SourceLayer } from '../../foreign-traces/collect-models.js';
 import { buildTracedModel } from '../../traced/traced-kernels.js';
@@ -60,12 +60,7 @@ const PROTOCOL = { minRuns: 3, timeBudgetMs: 10_000 } as const satisfies Partial
 const LIMITS: Limits = { timeLimitMs: 120_000, memoryLimitBytes: 8 * 2 ** 30 };
 
 /** The level of the spans. The table always has the kernels. */
-const LEVELS = [
-  'APPLICATION_TRACE',
-  'MODEL_TRACE',
-  'FRAMEWORK_TRACE',
-  'SYSTEM_LIBRARY_TRACE',
-] as const satisfies readonly TraceLevel[];
+const LEVELS = MADE_LEVELS.filter((level) => level !== 'NO_TRACE');
 
 interface TraceModelOptions extends AgentOptions, OutputOptions {
   readonly store?: string;
@@ -267,7 +262,7 @@ export function registerTraceModel(trace: Command, host: CommandHost): void {
     .addOption(
       new Option('--level <level>', `how deep the stored trace goes: ${LEVELS.join(', ')}`)
         .argParser(levelOption)
-        .default(LEVELS[2]),
+        .default('FRAMEWORK_TRACE'),
     )
     .addHelpText(
       'after',

@@ -1,6 +1,6 @@
 import { connectPredictions } from '../../agent/client/prediction-client.js';
 import { PlatformError } from '../../base/errors.js';
-import type { FrameworkName } from '../../predictor/frameworks.js';
+import type { AgentOptions } from '../../command/options.js';
 import { loadPredictionModel } from '../../registry/prediction-model.js';
 import { resolvePredictionModel } from '../../registry/resolve-prediction-model.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
@@ -9,12 +9,8 @@ import { machineFolder } from '../machine-folder.js';
 import { onlyForAgentHere } from '../only-for-agent-here.js';
 import type { ModelAsked } from './model-asked.js';
 
-export interface PlaceFlags {
+export interface PlaceFlags extends AgentOptions {
   readonly server?: HostPort;
-  readonly agent?: string;
-  readonly framework?: FrameworkName;
-  /** Whether the agent runs models that ask for other versions of its framework. */
-  readonly allowVersion?: true;
   readonly datasets?: string;
   readonly allowPrivateUrls?: true;
 }
