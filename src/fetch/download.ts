@@ -42,23 +42,6 @@ function parseRange({ headers }: IncomingMessage): { readonly start: number; rea
   return start === undefined ? undefined : { start: Number(start), total: Number(total) };
 }
 
-class Stalling {
-  readonly #controller = new AbortController();
-  readonly #timer = setTimeout(() => this.#controller.abort(), STALLED_MS);
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  moves(): void {
-    this.#timer.refresh();
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-  }
-}
-
 async function openRest(text: string, part: Part, rules: UrlRules): Promise<OpenedUrl & { readonly total?: number }> {
   const length = await part.byteLength();
   const state = await part.state();
@@ -111,17 +94,18 @@ async function readRest(
 export async function download(url: string, part: Part, rules: DownloadRules): Promise<void> {
   const { signal, limitMs, isAllowed, allowHttp } = rules;
   const tooLate = AbortSignal.timeout(limitMs);
-  const stalling = new Stalling();
-  const ended = AbortSignal.any([signal, tooLate, stalling.signal]);
+  const stalled = new AbortController();
+  const stalling = setTimeout(() => stalled.abort(), STALLED_MS);
+  const ended = AbortSignal.any([signal, tooLate, stalled.signal]);
   let opened: OpenedUrl | undefined;
   try {
     const urlRules = { ...RULES, isAllowed, signal: ended, httpRefusal: allowHttp ? undefined : NO_HTTP };
     opened = await openRest(url, part, urlRules);
-    await readRest(opened, part, rules, () => stalling.moves());
+    await readRest(opened, part, rules, () => void stalling.refresh());
   } catch (error) {
     if (signal.aborted) throw cancellationOf(signal);
     const shown = url.slice(0, 200);
-    if (stalling.signal.aborted) {
+    if (stalled.signal.aborted) {
       throw new PlatformError('timeout', `${shown} sends nothing for ${STALLED_MS / 1000} s; ${CONTINUES}`);
     }
     if (tooLate.aborted) {
@@ -137,7 +121,7 @@ export async function download(url: string, part: Part, rules: DownloadRules): P
     }
     throw new PlatformError('storage', `the file of ${shown} cannot be written: ${messageOf(error)}`, { cause: error });
   } finally {
-    stalling.end();
+    clearTimeout(stalling);
     opened?.close();
   }
 }

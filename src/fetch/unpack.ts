@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { once } from 'node:events';
 import { Parser, type ReadEntry } from 'tar';
@@ -171,15 +171,6 @@ async function isZip(archive: string): Promise<boolean> {
   }
 }
 
-async function sizeOf(archive: string): Promise<number> {
-  const file = await open(archive);
-  try {
-    return (await file.stat()).size;
-  } finally {
-    await file.close();
-  }
-}
-
 /**
  * Unpacks a tar, tar.gz or zip archive into a new folder: whole or not at all.
  *
@@ -191,7 +182,7 @@ export async function unpack(archive: string, folder: string, limits: UnpackLimi
   await rm(temporary, { recursive: true, force: true });
   try {
     await mkdir(temporary);
-    const safe = new SafeFolder(archive, temporary, await sizeOf(archive), limits);
+    const safe = new SafeFolder(archive, temporary, (await stat(archive)).size, limits);
     const add: AddMember = (member) => safe.add(member);
     await ((await isZip(archive)) ? readZip(archive, add) : readTar(archive, add));
     await rename(temporary, folder);
