@@ -1,15 +1,11 @@
+import type { FrameworkConstraint } from '../manifest/fields.js';
 import type { System } from '../measurement/system.js';
 import type { TraceLevel } from '../tracing/trace-level.js';
-
-export interface NamedFramework {
-  readonly name: string;
-  readonly version: string;
-}
 
 export interface EvaluatedModel {
   readonly name: string;
   /** As the model's manifest writes them; undefined for a model without a manifest. */
-  readonly manifest?: { readonly version: string; readonly framework: NamedFramework | undefined } | undefined;
+  readonly manifest?: { readonly version: string; readonly framework: FrameworkConstraint | undefined } | undefined;
   readonly batchSize: number;
   /** Of other named dimensions, as in `seq=128, past=0`; undefined where not known. */
   readonly dimensions?: string | undefined;

@@ -1,3 +1,4 @@
+import { sumOf } from '../base/sum-of.js';
 import { runsOnProcessor } from '../measurement/system.js';
 import type { Evaluated, EvaluatedLayer } from './evaluated.js';
 import type { PlainSpan } from './trace-spans.js';
@@ -36,9 +37,8 @@ export function evaluationTrace({
   warmupMs,
   runs,
 }: Evaluated & { readonly version: string }): PlainSpan {
-  const sum = (micros: readonly number[]): number => micros.reduce((total, one) => total + one, 0);
-  const warmUpMicros = sum(warmupMs.map(microseconds));
-  const totalMicros = warmUpMicros + sum(runs.map(({ durationMs }) => microseconds(durationMs)));
+  const warmUpMicros = sumOf(warmupMs.map(microseconds));
+  const totalMicros = warmUpMicros + sumOf(runs.map(({ durationMs }) => microseconds(durationMs)));
   const startMicros = Date.parse(endedAt) * 1000 - totalMicros;
   const application = { trace_level: 'APPLICATION_TRACE' };
   let next = startMicros + warmUpMicros;

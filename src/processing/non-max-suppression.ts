@@ -1,11 +1,6 @@
-export interface ScoredBox {
-  readonly index: number;
-  readonly probability: number;
-  readonly xmin: number;
-  readonly xmax: number;
-  readonly ymin: number;
-  readonly ymax: number;
-}
+import type { DetectedBox } from './feature.js';
+
+type ScoredBox = Omit<DetectedBox, 'label'>;
 
 function computeArea({ xmin, xmax, ymin, ymax }: ScoredBox): number {
   return (xmax - xmin) * (ymax - ymin);

@@ -1,4 +1,5 @@
 import { markup } from '../../base/markup.js';
+import type { PlatformEvent } from '../../evaluation/event.js';
 import { rangeChart } from '../charts.js';
 import { link, markupTable, type MarkupColumn, tableMarkup } from '../table.js';
 import type { KeptEstimate } from '../../measuring/estimates.js';
@@ -30,14 +31,7 @@ interface Compared {
 export interface ComparedEvaluation {
   readonly id: string;
   readonly name: string;
-  readonly estimates: readonly {
-    readonly model: string;
-    readonly system?: string | undefined;
-    readonly latencyMs?: number | undefined;
-    readonly lowMs?: number | undefined;
-    readonly highMs?: number | undefined;
-    readonly coverage: number;
-  }[];
+  readonly estimates: readonly (PlatformEvent & { readonly kind: 'estimate' })[];
 }
 
 /** The ratio to the first, and whether their intervals are apart. */
