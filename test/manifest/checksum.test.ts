@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { PlatformError } from '../../src/base/errors.js';
 import { resolveModel, verifyChecksum } from '../../src/manifest/index.js';
 import { folderWith } from './folder.js';
 
@@ -22,9 +21,9 @@ for (const [algorithm, digest] of [
 test('another file is an error that names both checksums', async (t) => {
   const folder = await folderWith(t, { 'a.onnx': 'abc' });
   const wanted = '0'.repeat(64);
-  await assert.rejects(verifyChecksum(join(folder, 'a.onnx'), { algorithm: 'sha256', digest: wanted }), (error) => {
-    assert.ok(error instanceof PlatformError && error.code === 'model');
-    return error.message.includes(`expected sha256 ${wanted}, found ${SHA256}`);
+  await assert.rejects(verifyChecksum(join(folder, 'a.onnx'), { algorithm: 'sha256', digest: wanted }), {
+    code: 'model',
+    message: new RegExp(`expected sha256 ${wanted}, found ${SHA256}`),
   });
 });
 
@@ -34,10 +33,9 @@ test('a missing file is an error', async () => {
 
 test('checking can be cancelled', async (t) => {
   const folder = await folderWith(t, { 'a.onnx': 'abc' });
-  await assert.rejects(
-    verifyChecksum(join(folder, 'a.onnx'), { algorithm: 'md5', digest: MD5 }, AbortSignal.abort()),
-    (error) => error instanceof PlatformError && error.code === 'cancelled',
-  );
+  await assert.rejects(verifyChecksum(join(folder, 'a.onnx'), { algorithm: 'md5', digest: MD5 }, AbortSignal.abort()), {
+    code: 'cancelled',
+  });
 });
 
 test('a manifest without the checksum of its file is told it', async (t) => {

@@ -4,15 +4,10 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
-import { PlatformError } from '../../src/base/errors.js';
 import { decodeImage } from '../../src/processing/decode-image.js';
 import { MAX_PIXELS } from '../../src/processing/image.js';
 
 const photo = readFileSync(join(import.meta.dirname, '../../../test/processing/fixtures/photo.jpg'));
-
-function refused(found: RegExp): (error: unknown) => boolean {
-  return (error) => error instanceof PlatformError && error.code === 'usage' && found.test(error.message);
-}
 
 function chunk(type: string, data: Uint8Array): Buffer {
   const head = Buffer.alloc(8);
@@ -65,14 +60,14 @@ describe('decoding pictures', () => {
     ['a picture that claims a gigapixel', claimingPng(32_768, 32_768), /exceeds pixel limit/],
     ['a picture just over the limit', claimingPng(8192, MAX_PIXELS / 8192 + 1), /exceeds pixel limit/],
   ];
-  for (const [name, bytes, found] of damaged) {
+  for (const [name, bytes, message] of damaged) {
     test(`refuses ${name}`, async () => {
-      await assert.rejects(decodeImage(bytes), refused(found));
+      await assert.rejects(decodeImage(bytes), { code: 'usage', message });
     });
   }
 
   test('refuses TIFF, which the library itself could read', async () => {
     const tiff = await picture.clone().toFormat('tiff').toBuffer();
-    await assert.rejects(decodeImage(tiff), refused(/unsupported image format/));
+    await assert.rejects(decodeImage(tiff), { code: 'usage', message: /unsupported image format/ });
   });
 });

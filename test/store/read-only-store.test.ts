@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { PlatformError } from '../../src/base/errors.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { readOnlyStore } from '../../src/store/read-only-store.js';
 import { all, note, NOTES } from './collection-contract.js';
@@ -46,13 +45,8 @@ describe('a store that is only read', () => {
       () => notes.insert(NOTE),
       () => notes.delete({}),
     ];
-    for (const change of changes) {
-      await assert.rejects(change(), (error) => {
-        assert.ok(error instanceof PlatformError && error.code === 'storage');
-        assert.match(error.message, /\/data\/results cannot be written to .* choose another place with --store/);
-        return true;
-      });
-    }
+    const message = /\/data\/results cannot be written to .* choose another place with --store/;
+    for (const change of changes) await assert.rejects(change(), { code: 'storage', message });
     assert.equal((await all(store.collection(NOTES).find({}))).length, 1);
   });
 

@@ -7,7 +7,6 @@ import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { PlatformError } from '../../src/base/errors.js';
 import { encodeModel } from '../../src/onnx/write/write-model.js';
 import { ensureZooModel } from '../../src/zoo/cache.js';
 import { defaultCacheDir } from '../../src/zoo/cache-folder.js';
@@ -109,7 +108,7 @@ describe('the cache of zoo models', { timeout: 120_000 }, () => {
     const controller = new AbortController();
     await assert.rejects(
       ensureZooModel('resnet18', { cacheDir, signal: controller.signal, onProgress: () => controller.abort() }),
-      (thrown) => thrown instanceof PlatformError && thrown.code === 'cancelled',
+      { code: 'cancelled' },
     );
     assert.deepEqual(await readdir(folder), []);
   });
@@ -156,18 +155,11 @@ describe('the cache of zoo models', { timeout: 120_000 }, () => {
 
   test('a file in place of the folder is a storage error that says what to do', async () => {
     await writeFile(cacheDir, '');
-    await assert.rejects(
-      ensureZooModel(SMALL, { cacheDir }),
-      (thrown) =>
-        thrown instanceof PlatformError && thrown.code === 'storage' && /MLMODELSCOPE_CACHE/.test(thrown.message),
-    );
+    await assert.rejects(ensureZooModel(SMALL, { cacheDir }), { code: 'storage', message: /MLMODELSCOPE_CACHE/ });
   });
 
   test('an unknown model makes no folder', async () => {
-    await assert.rejects(
-      ensureZooModel('../escape', { cacheDir }),
-      (thrown) => thrown instanceof PlatformError && thrown.code === 'not_found',
-    );
+    await assert.rejects(ensureZooModel('../escape', { cacheDir }), { code: 'not_found' });
     await assert.rejects(readdir(cacheDir));
   });
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { countLayers } from '../../src/onnx/layers/layer-graph.js';
-import { PlatformError } from '../../src/base/errors.js';
 import { encodeModel } from '../../src/onnx/write/write-model.js';
 import { countParameters } from '../../src/zoo/counts.js';
 import { countMultiplyAccumulates } from './support/multiply-accumulates.js';
@@ -91,11 +90,10 @@ describe('the zoo has the published sizes', () => {
   });
 
   test('a symbol that is not bound is an error that names it', () => {
-    assert.throws(
-      () => countMultiplyAccumulates(buildZooModel('bert_base'), { batch: 1 }),
-      (thrown) =>
-        thrown instanceof PlatformError && thrown.code === 'model' && /zoo:bert_base.*sequence/.test(thrown.message),
-    );
+    assert.throws(() => countMultiplyAccumulates(buildZooModel('bert_base'), { batch: 1 }), {
+      code: 'model',
+      message: /zoo:bert_base.*sequence/,
+    });
   });
 
   test('the documentation shows the same numbers', async () => {
