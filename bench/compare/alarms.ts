@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { EXIT_REFUSED } from '../../src/base/exit-codes.js';
-import { comparisonSchema } from '../../plugins/dlbricks/compare/comparison-result.js';
+import { comparisonSchema } from '../../plugins/dlbricks/compare/comparison-schema.js';
 
 const alarmSchema = z.strictObject({ first: z.boolean(), both: z.boolean(), called_different: z.boolean() });
 

@@ -1,6 +1,6 @@
 import { groupedBy, sumOf } from '../../src/plugin-api.js';
 import { operatorsLabel } from '../../plugins/dlbricks/bricks/brick.js';
-import type { ComparisonDocument } from '../../plugins/dlbricks/compare/comparison-result.js';
+import type { ComparisonDocument } from '../../plugins/dlbricks/compare/comparison-schema.js';
 import { formatMs } from '../../plugins/dlbricks/report/words.js';
 
 /** Kinds of kernels of one comparison in the document. */

@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { comparisonSchema } from '../../plugins/dlbricks/compare/comparison-result.js';
+import { comparisonSchema } from '../../plugins/dlbricks/compare/comparison-schema.js';
 import { analysisIn } from '../analysis-in.js';
 import { countAlarms } from './alarms.js';
 import { compareDocument } from './document.js';

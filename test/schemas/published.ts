@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { adviceSchema } from '../../plugins/dlbricks/advise/advice-result.js';
+import { adviceSchema } from '../../plugins/dlbricks/advise/advice-schema.js';
 import { agreementSchema } from '../../plugins/dlbricks/agree/agreement-result.js';
-import { comparisonSchema } from '../../plugins/dlbricks/compare/comparison-result.js';
+import { comparisonSchema } from '../../plugins/dlbricks/compare/comparison-schema.js';
 import { recipeSchema } from '../../plugins/dlbricks/bricks/recipe.js';
 import { resultsJsonSchema } from '../../plugins/dlbricks/exchange/results-file.js';
 import { suiteSchema } from '../../plugins/dlbricks/exchange/suite.js';

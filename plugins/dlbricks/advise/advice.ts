@@ -11,6 +11,8 @@ import {
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import { longestPath } from '../estimate/longest-path.js';
+import { mean } from '../estimate/statistics.js';
+import type { AdviceOfModel, Outcome, Saving } from './advice-schema.js';
 import { leastWithChanges } from './layouts.js';
 import type { TimedVariant } from './measure-variants.js';
 import { type Units, findUnits } from './units.js';
@@ -22,30 +24,26 @@ export const RESOLUTION = 0.02;
 /** Bricks are within this of their kernels in a model in 95 % of cases (docs/advise.md, "Whether claims hold"). */
 const PLACE = 0.04;
 
-/** A time that a change saves, with its 95 % interval; ms. */
-export interface Saving {
-  readonly ms: number;
-  readonly low: number | null;
-  readonly high: number | null;
-  /** Of the time as it runs today, 0 to 1. */
-  readonly share: number;
-  readonly isSeen: boolean;
-}
-
-function mean(values: readonly number[]): number {
-  return sumOf(values) / values.length;
-}
-
-/** What the second side saves against the first, by the rounds in which both were measured. */
-export function computeSaving(today: readonly number[], changed: readonly number[]): Saving | undefined {
+/** What the second side saves against the first, by the rounds in which both were measured; null without any. */
+export function computeSaving(today: readonly number[], changed: readonly number[]): Saving | null {
   const rounds = today.flatMap((ms, at) => (changed[at] === undefined ? [] : [[ms, changed[at]] as const]));
   const ratio = pairedRatio(rounds);
-  if (ratio === undefined) return undefined;
+  if (ratio === undefined) return null;
   const base = mean(rounds.map(([ms]) => ms));
-  const ms = base * (1 - ratio.ratio);
-  const [low, high] = [ratio.high, ratio.low].map((one) => (one === undefined ? null : base * (1 - one)));
   const share = 1 - ratio.ratio;
-  return { ms, low: low ?? null, high: high ?? null, share, isSeen: (low ?? 0) > 0 && share > RESOLUTION };
+  const low = ratio.high === undefined ? null : base * (1 - ratio.high);
+  const high = ratio.low === undefined ? null : base * (1 - ratio.low);
+  return { saving_ms: base * share, low_ms: low, high_ms: high, share, seen: (low ?? 0) > 0 && share > RESOLUTION };
+}
+
+/** @param claimed by kernels. @param verified the same on the whole model */
+export function judgeClaim(claimed: Saving, verified: Saving | null): Outcome | null {
+  if (verified === null) return null;
+  const lowest = ({ saving_ms: ms, low_ms: low }: Saving): number => low ?? ms;
+  const highest = ({ saving_ms: ms, high_ms: high }: Saving): number => high ?? ms;
+  const overlap = lowest(claimed) <= highest(verified) && lowest(verified) <= highest(claimed);
+  if (!overlap) return 'does_not_hold';
+  return (verified.low_ms ?? 0) > 0 ? 'holds' : 'not_seen';
 }
 
 export function computeTotals({ rounds }: TimedVariant): readonly number[] {
@@ -68,13 +66,13 @@ function differingMs(variant: TimedVariant, other: TimedVariant): number {
 }
 
 /** Kernels that both variants have are measured once, so only the others may differ from their place in the model. */
-export function savingBetween(slow: TimedVariant, fast: TimedVariant): Saving | undefined {
+export function savingBetween(slow: TimedVariant, fast: TimedVariant): Saving | null {
   const saving = computeSaving(computeTotals(slow), computeTotals(fast));
-  if (saving === undefined || saving.low === null || saving.high === null) return saving;
+  if (saving === null || saving.low_ms === null || saving.high_ms === null) return saving;
   const placeMs = PLACE * Math.max(differingMs(slow, fast), differingMs(fast, slow));
-  const low = saving.ms - Math.hypot(saving.ms - saving.low, placeMs);
-  const high = saving.ms + Math.hypot(saving.high - saving.ms, placeMs);
-  return { ...saving, low, high, isSeen: saving.isSeen && low > 0 };
+  const low = saving.saving_ms - Math.hypot(saving.saving_ms - saving.low_ms, placeMs);
+  const high = saving.saving_ms + Math.hypot(saving.high_ms - saving.saving_ms, placeMs);
+  return { ...saving, low_ms: low, high_ms: high, seen: saving.seen && low > 0 };
 }
 
 /** The unit of each kernel; one that the runtime added, such as a Cast, is in the unit of its reader. */
@@ -130,13 +128,7 @@ export interface Floors {
   readonly parallelism: number;
   readonly kernels: readonly Readonly<{ name: string; operator: string; ms: number; isOnLongestPath: boolean }>[];
   readonly edges: readonly (readonly [from: number, to: number])[];
-  readonly units: readonly Readonly<{
-    operators: string;
-    units: number;
-    todayMs: number;
-    bestMs: number;
-    setting: string;
-  }>[];
+  readonly units: AdviceOfModel['units'];
 }
 
 function listChoices<T>([first, ...rest]: readonly T[]): readonly (readonly T[])[] {
@@ -218,8 +210,8 @@ function floorsOfUnits(source: LayerGraph, today: TimedVariant, variants: readon
       ...grouped.map((of) => ({
         operators: `${of[0].operators}${of[0].shape === '' ? '' : ` ${of[0].shape}`}`,
         units: of.length,
-        todayMs: sumOf(of.map(({ todayMs }) => todayMs)),
-        bestMs: sumOf(of.map(({ ms = 0 }) => ms)),
+        today_ms: sumOf(of.map(({ todayMs }) => todayMs)),
+        best_ms: sumOf(of.map(({ ms = 0 }) => ms)),
         setting: of[0].setting ?? '',
       })),
       ...(changesMs.length === 0 || withReordersMs === undefined
@@ -228,12 +220,12 @@ function floorsOfUnits(source: LayerGraph, today: TimedVariant, variants: readon
             {
               operators: 'changes of layout',
               units: changesMs.length,
-              todayMs: sumOf(changesMs),
-              bestMs: withReordersMs - freeMs,
+              today_ms: sumOf(changesMs),
+              best_ms: withReordersMs - freeMs,
               setting: 'the least time with them',
             },
           ]),
-    ].toSorted((a, b) => b.todayMs - b.bestMs - (a.todayMs - a.bestMs)),
+    ].toSorted((a, b) => b.today_ms - b.best_ms - (a.today_ms - a.best_ms)),
   };
 }
 
@@ -244,16 +236,8 @@ const ELEMENTWISE: ReadonlySet<string> = new Set(
   ),
 );
 
-export interface PossibleFusion {
-  readonly chains: number;
-  /** Bytes that would not pass through memory. */
-  readonly bytes: number;
-  /** The most that could be saved, by the bandwidth of the memory; null where that was not measured. */
-  readonly mostMs: number | null;
-}
-
 /** Neighbouring kernels that the runtime could compute in one pass, and does not. */
-export function possibleFusion({ graph }: Pick<TimedVariant, 'graph'>, peaks: Peaks): PossibleFusion {
+export function possibleFusion({ graph }: Pick<TimedVariant, 'graph'>, peaks: Peaks) {
   const readers = new Map<string, number>();
   const read = [...graph.layers.flatMap(({ inputs }) => inputs), ...graph.outputs];
   for (const name of read) readers.set(name, (readers.get(name) ?? 0) + 1);
@@ -274,5 +258,6 @@ export function possibleFusion({ graph }: Pick<TimedVariant, 'graph'>, peaks: Pe
     }
   }
   const bandwidth = peaks.get('memory')?.value;
-  return { chains, bytes, mostMs: bandwidth === undefined ? null : bytes / bandwidth / 1e6 };
+  const mostMs = bandwidth === undefined ? null : bytes / bandwidth / 1e6;
+  return { possible_chains: chains, possible_bytes: bytes, possible_most_ms: mostMs };
 }

@@ -14,7 +14,7 @@ import {
   sumOf,
   trimmedMean,
   weightlessBenchmark,
-  withOwnWeights,
+  wholeBenchmark,
   isAbleTo,
 } from '../../../src/plugin-api.js';
 import type { MeasureSettings } from '../measure/tasks.js';
@@ -22,12 +22,12 @@ import {
   type Floors,
   computeFloors,
   possibleFusion,
-  type PossibleFusion,
-  type Saving,
   computeSaving,
   computeTotals,
+  judgeClaim,
   savingBetween,
 } from './advice.js';
+import type { AdviceOfModel, Claim, Saving } from './advice-schema.js';
 import { measureVariants, type TimedVariant } from './measure-variants.js';
 import { AS_TODAY, runKey, type Setting, settingsFor, type Variant, prepareVariants } from './variants.js';
 
@@ -46,43 +46,14 @@ const WORTH_TRYING = 1.05;
 
 const MAX_LINES = 5;
 
-export interface Claim {
-  readonly setting: string;
-  readonly by: 'bricks' | 'whole model';
-  readonly saving: Saving;
-  readonly verified?: Saving | undefined;
-}
-
-export interface Scaling {
-  readonly ratio: number;
-  readonly low: number | undefined;
-  readonly high: number | undefined;
-}
-
 export interface Advice {
-  readonly model: string;
-  readonly threads: number;
-  /** A mean of the rounds. */
-  readonly measuredMs: number;
-  readonly kernelsMs: number;
-  readonly variants: readonly {
-    readonly setting: string;
-    readonly ms: number;
-    readonly isSameGraph: boolean;
-    readonly saving: Saving | undefined;
-  }[];
-  readonly notTried: readonly { readonly setting: string; readonly reason: string }[];
+  readonly model: AdviceOfModel;
   readonly floors: Floors;
-  readonly scaling: Scaling | undefined;
-  /** A run without work, ms; undefined where 'mlmodelscope machine' did not measure it. */
-  readonly callMs: number | undefined;
-  /** By the runtime's profile. */
-  readonly framework: { readonly betweenMs: number; readonly perKernelUs: number } | undefined;
-  /** undefined where a level could not be measured. */
-  readonly fusion: { readonly taken: Saving | undefined; readonly layout: Saving | undefined; readonly sites: number };
-  readonly possible: PossibleFusion;
-  readonly claims: readonly Claim[];
 }
+
+type BetweenKernels = Pick<AdviceOfModel, 'between_kernels_ms' | 'between_kernels_us_each'>;
+
+const NOT_KNOWN: BetweenKernels = { between_kernels_ms: null, between_kernels_us_each: null };
 
 async function wholeRounds(
   loaded: LoadedModel,
@@ -91,8 +62,7 @@ async function wholeRounds(
   { agent, signal, onEvent }: MeasuringContext,
   label: string,
 ): Promise<Both<readonly number[]>> {
-  const filled = weightlessBenchmark(loaded.model);
-  const benchmark = (await withOwnWeights(filled, loaded.weights, agent)) ?? filled;
+  const benchmark = await wholeBenchmark(loaded, agent);
   const common = { benchmark, name: loaded.name, protocol, limits, occasion: 1 };
   const first: MeasureRequest = { ...common, runOptions: options[0] };
   const second: MeasureRequest = { ...common, runOptions: options[1] };
@@ -112,18 +82,19 @@ async function wholeRounds(
   return times;
 }
 
-async function measureFramework(
+/** By the runtime's profile. */
+async function measureBetweenKernels(
   loaded: LoadedModel,
   runOptions: RunOptions,
   { protocol, limits }: AdviseSettings,
   { agent, signal }: MeasuringContext,
-): Promise<Advice['framework']> {
+): Promise<BetweenKernels> {
   const request = { benchmark: weightlessBenchmark(loaded.model), runOptions, protocol, limits };
   const { kernels, tracedMs } = await agent.trace(request, 'APPLICATION_TRACE', { signal });
   const outermost = kernels.filter(({ sequenceIndex }) => !sequenceIndex.includes('-'));
-  if (outermost.length === 0) return undefined;
+  if (outermost.length === 0) return NOT_KNOWN;
   const betweenMs = trimmedMean(tracedMs) - sumOf(outermost.map(({ runMs }) => trimmedMean(runMs)));
-  return { betweenMs, perKernelUs: (1000 * betweenMs) / outermost.length };
+  return { between_kernels_ms: betweenMs, between_kernels_us_each: (1000 * betweenMs) / outermost.length };
 }
 
 export async function adviseOn(
@@ -169,10 +140,14 @@ export async function adviseOn(
   const isWorth = threads > 1 && floors.parallelism > WORTH_TRYING;
   const notParallel = threads === 1 ? 'there is one thread' : 'its kernels depend on each other';
   const parallel = { ...PARALLEL, runtime: { ...PARALLEL.runtime, inter_op_threads: threads } };
-  const claims: Claim[] = savings.flatMap(({ variant, saving }) => {
+  const claims: Claim[] = [];
+  const addClaim = (setting: string, by: Claim['measured_by'], saving: Saving, verified: Saving | null): void => {
+    claims.push({ setting, measured_by: by, ...saving, verified, outcome: judgeClaim(saving, verified) });
+  };
+  for (const { variant, saving } of savings) {
     const isFirst = variants.find((other) => runKey(other) === runKey(variant)) === variant;
-    return saving?.isSeen === true && isFirst ? [{ setting: variant.setting.name, by: 'bricks' as const, saving }] : [];
-  });
+    if (saving?.seen === true && isFirst) addClaim(variant.setting.name, 'bricks', saving, null);
+  }
   const wholes: number[] = [];
   if (isWorth) {
     const options = buildRunOptions(1, agent.description, parallel.runtime);
@@ -186,7 +161,7 @@ export async function adviseOn(
     wholes.push(...sides[0]);
     const saving = computeSaving(...sides);
     const setting = `${PARALLEL.name} --inter-op-threads ${threads} --threads 1`;
-    if (saving?.isSeen === true) claims.push({ setting, by: 'whole model', saving, verified: saving });
+    if (saving?.seen === true) addClaim(setting, 'whole model', saving, saving);
   }
   // With one thread, both sides are the same, and one round is enough for the time of the whole model.
   const one = buildRunOptions(1, agent.description);
@@ -199,60 +174,63 @@ export async function adviseOn(
   );
   wholes.push(...sides[0], ...(threads > 1 ? [] : sides[1]));
   const scaling = threads > 1 ? pairedRatio(sides[0].map((ms, at) => [ms, sides[1][at] ?? NaN] as const)) : undefined;
-  const sorted = claims.toSorted((a, b) => b.saving.ms - a.saving.ms).slice(0, MAX_LINES);
-  const verified: Claim[] = [];
-  for (const claim of sorted) {
-    const variant = variants.find(({ setting }) => setting.name === claim.setting);
-    if (!settings.verify || variant === undefined || signal.aborted) {
-      verified.push(claim);
-      continue;
-    }
-    const label = `${loaded.name}, ${claim.setting}`;
+  const advice = claims.toSorted((a, b) => b.saving_ms - a.saving_ms).slice(0, MAX_LINES);
+  for (const [at, claimed] of advice.entries()) {
+    const variant = variants.find(({ setting }) => setting.name === claimed.setting);
+    if (!settings.verify || variant === undefined || signal.aborted) continue;
+    const label = `${loaded.name}, ${claimed.setting}`;
     const both = await wholeRounds(loaded, [base.runOptions, variant.runOptions], settings, context, label);
-    verified.push({ ...claim, verified: computeSaving(...both) });
+    const verified = computeSaving(...both);
+    advice[at] = { ...claimed, verified, outcome: judgeClaim(claimed, verified) };
   }
   const peaks = await storedPeaks(store, agent.description, base.runOptions);
   const [ofBasic, ofExtended] = ['basic', 'extended'].map((level): TimedVariant | undefined => {
     const isNamed = ({ setting }: Variant): boolean => setting.name === `--optimization-level ${level}`;
     return found.variants.find(isNamed)?.isSameGraph === true ? base : variants.find(isNamed);
   });
-  return {
-    model: loaded.name,
+  const measuredMs = sumOf(wholes) / wholes.length;
+  const between = await measureBetweenKernels(loaded, base.runOptions, settings, context).catch((error: unknown) => {
+    const message = `${loaded.name}: what is between its kernels is not known: ${messageOf(error)}`;
+    onEvent({ kind: 'note', level: 'warning', message });
+    return NOT_KNOWN;
+  });
+  const model: AdviceOfModel = {
+    name: loaded.name,
     threads,
-    measuredMs: sumOf(wholes) / wholes.length,
-    kernelsMs: sumOf(computeTotals(base)) / base.rounds.length,
-    variants: found.variants.map((variant) => {
-      const timed = variants.find(({ setting }) => setting === variant.setting) ?? base;
+    measured_ms: measuredMs,
+    kernels_ms: sumOf(computeTotals(base)) / base.rounds.length,
+    variants: found.variants.map(({ setting, isSameGraph }) => {
+      const timed = variants.find((variant) => variant.setting === setting) ?? base;
+      const saving = savings.find(({ variant }) => variant.setting === setting)?.saving ?? null;
       const ms = sumOf(computeTotals(timed)) / timed.rounds.length;
-      const saving = savings.find((one) => one.variant.setting === variant.setting)?.saving;
-      return { setting: variant.setting.name, ms, isSameGraph: variant.isSameGraph, saving };
+      return { setting: setting.name, kernels_ms: ms, same_graph: isSameGraph, saving };
     }),
-    notTried: [
+    not_tried: [
       ...found.refused.map(({ setting, reason }) => ({ setting: setting.name, reason })),
       ...unmeasured.map(({ variant, reason }) => ({ setting: variant.setting.name, reason })),
       ...(isWorth ? [] : [{ setting: PARALLEL.name, reason: notParallel }]),
       { setting: 'reduced precision', reason: 'it needs other weights; quantize the model, and advise on the result' },
     ],
-    floors,
-    framework: await measureFramework(loaded, base.runOptions, settings, context).catch((error: unknown) => {
-      onEvent({
-        kind: 'note',
-        level: 'warning',
-        message: `${loaded.name}: what is between its kernels is not known: ${messageOf(error)}`,
-      });
-      return undefined;
-    }),
+    floor_ms: floors.freeMs,
+    floor_with_reorders_ms: floors.withReordersMs ?? null,
+    parallel_floor_ms: floors.parallelMs,
+    parallelism: floors.parallelism,
+    longest_path: floors.kernels
+      .filter(({ isOnLongestPath }) => isOnLongestPath)
+      .map(({ name, operator, ms }) => ({ kernel: name, operator, ms })),
+    ratio: floors.freeMs / measuredMs,
+    parallel_ratio: floors.parallelMs / measuredMs,
+    scaling: scaling ? { ratio: scaling.ratio, low: scaling.low ?? null, high: scaling.high ?? null } : null,
+    call_ms: peaks.get('call')?.value ?? null,
+    ...between,
     fusion: {
-      taken: ofBasic && ofExtended && savingBetween(ofBasic, ofExtended),
-      layout: ofExtended === undefined || ofExtended === base ? undefined : savingBetween(ofExtended, base),
-      sites:
-        ofBasic === undefined || ofExtended === undefined
-          ? 0
-          : ofBasic.graph.layers.length - ofExtended.graph.layers.length,
+      taken: ofBasic && ofExtended ? savingBetween(ofBasic, ofExtended) : null,
+      blocked_layout: ofExtended === undefined || ofExtended === base ? null : savingBetween(ofExtended, base),
+      kernels_fewer: ofBasic && ofExtended ? ofBasic.graph.layers.length - ofExtended.graph.layers.length : 0,
+      ...possibleFusion(base, peaks),
     },
-    possible: possibleFusion(base, peaks),
-    scaling,
-    callMs: peaks.get('call')?.value,
-    claims: verified,
+    units: floors.units,
+    advice,
   };
+  return { model, floors };
 }

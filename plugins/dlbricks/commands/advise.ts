@@ -94,10 +94,12 @@ async function adviseAndShow(references: readonly string[], options: AdviseOptio
   }
   if (found.length > 0) {
     const provenance = buildProvenance({ models: loaded, agent, protocol });
-    const shown = shownTable(adviceTable(found, rounds), {
-      document: adviceDocument(found, rounds, provenance),
-      title: `Advice for ${found.map(({ model }) => model).join(', ')}`,
-      verdict: adviceVerdict(found, rounds),
+    const models = found.map(({ model }) => model);
+    const document = adviceDocument(models, rounds, provenance);
+    const shown = shownTable(adviceTable(document), {
+      document,
+      title: `Advice for ${models.map(({ name }) => name).join(', ')}`,
+      verdict: adviceVerdict(models, rounds),
     });
     const drawings = drawnAdvice(found);
     const pictures = { svg: () => graphSvg(drawings), dot: () => graphDot(drawings) };

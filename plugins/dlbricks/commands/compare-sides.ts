@@ -3,7 +3,6 @@ import {
   askedProtocol,
   type BenchmarkAgent,
   type Both,
-  checkInputs,
   COMMAND_DEFAULTS,
   type CommandHost,
   counted,
@@ -14,8 +13,8 @@ import {
   idleSettings,
   type InputOptions,
   type KnownResults,
-  loadBatches,
   type LoadedModel,
+  loadModels,
   measurePaired,
   setSpanModels,
   type OutputOptions,
@@ -28,7 +27,8 @@ import {
 } from '../../../src/plugin-api.js';
 import { prepareOrRefuse } from '../bricks/prepare-model.js';
 import { compareRounds } from '../compare/compare-rounds.js';
-import { type ComparisonDocument, comparisonDocument } from '../compare/comparison-result.js';
+import { comparisonDocument } from '../compare/comparison-result.js';
+import type { ComparisonDocument } from '../compare/comparison-schema.js';
 import { pairTasks, type PreparedSide } from '../compare/measure-sides.js';
 import { formatPlace, type Side, parseSide } from '../compare/side.js';
 import { prepareModels } from './prepare-models.js';
@@ -45,19 +45,6 @@ export const DEFAULT_ROUNDS = 20;
 
 /** Many short sessions are worth more than a few long ones: processes differ more than the runs of one do. */
 export const PROTOCOL_OF_ROUND: Protocol = { warmupRuns: 1, runs: 5, minRuns: 3, timeBudgetMs: 500 };
-
-async function loadFor(
-  agent: BenchmarkAgent,
-  references: readonly string[],
-  options: SidesOptions,
-  host: CommandHost,
-): Promise<readonly LoadedModel[]> {
-  const { batch = COMMAND_DEFAULTS.batch, quiet = false } = options;
-  const wanted = { references, batches: [batch], inputs: options, quiet, runsOn: runsOn(agent, options) };
-  const models = (await loadBatches(wanted, host)).flatMap((loaded) => loaded.models);
-  checkInputs(models, options);
-  return models;
-}
 
 async function prepareSide(
   { threads, settings, text }: Side,
@@ -105,8 +92,9 @@ export async function compareSides(
 ): Promise<ComparedSides> {
   const texts = [parseSide(before), parseSide(after)] as const;
   const agents = await connectAgents(texts, host);
-  const loaded = await loadFor(agents[0], references, options, host);
-  const others = agents[0] === agents[1] ? loaded : await loadFor(agents[1], references, options, host);
+  const load = (agent: BenchmarkAgent) => loadModels(references, { ...options, runsOn: runsOn(agent, options) }, host);
+  const loaded = await load(agents[0]);
+  const others = agents[0] === agents[1] ? loaded : await load(agents[1]);
   const { batch = COMMAND_DEFAULTS.batch, whole: isWhole = false, rounds = DEFAULT_ROUNDS } = options;
   setSpanModels({ models: loaded, batchSizes: [batch] });
   const all = [

@@ -21,7 +21,8 @@ import {
   z,
 } from '../../../src/plugin-api.js';
 import { compareReports } from '../compare/compare-reports.js';
-import { type ComparisonDocument, comparisonDocument, shownComparison } from '../compare/comparison-result.js';
+import { comparisonDocument, shownComparison } from '../compare/comparison-result.js';
+import type { ComparisonDocument } from '../compare/comparison-schema.js';
 import { isOfStore, readSide } from '../compare/read-sides.js';
 import { isSide } from '../compare/side.js';
 import { saveKernels } from '../compare/save-kernels.js';

@@ -1,15 +1,8 @@
-import { ownValue, sumOf } from '../../../src/plugin-api.js';
+import { ownValue } from '../../../src/plugin-api.js';
 import { geometricMean } from '../estimate/statistics.js';
 import type { Comparable, ComparableBrick, ComparableModel } from './comparable.js';
-import {
-  type Aspect,
-  type ComparedBrick,
-  type ComparedModel,
-  type Comparison,
-  type Ratio,
-  RESOLUTION_MS,
-  judgeRatio,
-} from './comparison.js';
+import { bothRatios, comparedBrick, type Comparison, type Ratio } from './comparison.js';
+import type { Aspect, ComparedBrick, ComparedModel } from './comparison-schema.js';
 
 type Entry = ReturnType<typeof listEntries>[number];
 
@@ -124,30 +117,29 @@ function comparedModel(pair: readonly [Entry, Entry], count: number): ComparedMo
   const reason = whyNot(...pair);
   const from = positive(before.end_to_end_ms);
   const to = positive(after.end_to_end_ms);
+  const ratio = reason === undefined ? compareEstimates(before, after, count) : undefined;
+  const measured = reason === undefined && from && to ? { ratio: to / from, low: null, high: null } : undefined;
   return {
-    name: before.name,
+    model: before.name,
     batch: report.settings.batch,
-    threads: [report.system.threads, other.system.threads],
-    beforeMs: before.estimate_ms,
-    afterMs: after.estimate_ms,
-    ratio: reason === undefined ? compareEstimates(before, after, count) : undefined,
-    measuredRatio: reason === undefined && from && to ? { ratio: to / from, low: null, high: null } : undefined,
-    reason,
+    threads_before: report.system.threads,
+    threads_after: other.system.threads,
+    before_ms: before.estimate_ms,
+    after_ms: after.estimate_ms,
+    ...bothRatios(ratio, measured),
+    reason: reason ?? null,
   };
 }
 
 /** Models share bricks, so that their errors may be equal; the interval allows for that. */
-function computeOverall(ratios: readonly Ratio[]): Ratio | undefined {
-  if (ratios.length === 0) return undefined;
-  const meanOf = (values: readonly (number | null)[]): number | null => {
-    const known = values.flatMap((value) => value ?? []);
-    return known.length < values.length ? null : (geometricMean(known) ?? null);
+function computeOverall(models: readonly ComparedModel[]): Ratio | undefined {
+  const compared = models.filter(({ ratio }) => ratio !== null);
+  const meanOf = (key: 'ratio' | 'ratio_low' | 'ratio_high'): number | null => {
+    const known = compared.flatMap((model) => model[key] ?? []);
+    return known.length < compared.length ? null : (geometricMean(known) ?? null);
   };
-  return {
-    ratio: meanOf(ratios.map(({ ratio }) => ratio)) ?? 1,
-    low: meanOf(ratios.map(({ low }) => low)),
-    high: meanOf(ratios.map(({ high }) => high)),
-  };
+  const ratio = meanOf('ratio');
+  return ratio === null ? undefined : { ratio, low: meanOf('ratio_low'), high: meanOf('ratio_high') };
 }
 
 /** Relative to the latency. */
@@ -164,7 +156,7 @@ interface FoundBrick {
   readonly models: ComparedBrick['models'][number][];
 }
 
-function comparedBrick({ before, after, beforeMs, afterMs, models }: FoundBrick, count: number): ComparedBrick {
+function compareFound({ before, after, beforeMs, afterMs, models }: FoundBrick, count: number): ComparedBrick {
   const one = brickError(...before);
   const other = brickError(...after);
   const plain = afterMs / beforeMs;
@@ -174,11 +166,9 @@ function comparedBrick({ before, after, beforeMs, afterMs, models }: FoundBrick,
     factor === undefined
       ? { ratio: plain, low: null, high: null }
       : { ratio: plain, low: plain / factor, high: plain * factor };
-  const isAbove = Math.abs(afterMs - beforeMs) > RESOLUTION_MS;
   const { signature, operators } = before[1];
-  const verdict = isAbove ? judgeRatio(ratio) : 'no difference seen';
-  const differenceMs = sumOf(models.map((of) => of.differenceMs));
-  return { signature, operators, beforeMs, afterMs, ratio, verdict, models, differenceMs };
+  const brick = { signature, operators: [...operators], after_operators: null, models };
+  return comparedBrick(brick, [beforeMs, afterMs], ratio);
 }
 
 function comparedBricks(pairs: readonly (readonly [Entry, Entry])[]): Pick<Comparison, 'bricks' | 'unmatched'> {
@@ -205,8 +195,7 @@ function comparedBricks(pairs: readonly (readonly [Entry, Entry])[]): Pick<Compa
       const sides = { before: [report, brick], after: [otherReport, other] } as const;
       const one: FoundBrick = found.get(key) ?? { ...sides, beforeMs, afterMs, models: [] };
       const { sequences } = brick;
-      const differenceMs = afterMs * other.sequences - beforeMs * sequences;
-      one.models.push({ name: model.name, sequences, differenceMs });
+      one.models.push({ name: model.name, sequences, difference_ms: afterMs * other.sequences - beforeMs * sequences });
       found.set(key, one);
     }
     for (const { signature, latency_ms: ms, sequences } of otherModel.bricks) {
@@ -215,9 +204,8 @@ function comparedBricks(pairs: readonly (readonly [Entry, Entry])[]): Pick<Compa
     }
   }
   const shareOf = ({ all, alone }: typeof time.before): number | undefined => (all === 0 ? undefined : alone / all);
-  const bricks = [...found.values()].map((one) => comparedBrick(one, found.size));
   return {
-    bricks: bricks.sort((a, b) => Math.abs(b.differenceMs) - Math.abs(a.differenceMs)),
+    bricks: [...found.values()].map((one) => compareFound(one, found.size)),
     unmatched: { before: shareOf(time.before), after: shareOf(time.after) },
   };
 }
@@ -244,7 +232,7 @@ export function compareReports(before: readonly Comparable[], after: readonly Co
   return {
     aspects: findAspects(comparable),
     models,
-    overall: computeOverall(models.flatMap(({ ratio }) => ratio ?? [])),
+    overall: computeOverall(models),
     ...comparedBricks(comparable),
     withoutBricks: { before: whyNoBricks(before), after: whyNoBricks(after) },
     unpaired: { before: namesIn(byKey, otherByKey), after: namesIn(otherByKey, byKey) },

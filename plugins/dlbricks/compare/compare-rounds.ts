@@ -15,15 +15,8 @@ import { type BrickShare, compose, type Estimate } from '../estimate/compose.js'
 import { groupObservations } from '../estimate/observations.js';
 import { geometricMean, meanIfAny } from '../estimate/statistics.js';
 import { FIRST_OCCASION } from '../measure/tasks.js';
-import {
-  type Aspect,
-  type ComparedBrick,
-  type ComparedModel,
-  type Comparison,
-  type Ratio,
-  RESOLUTION_MS,
-  judgeRatio,
-} from './comparison.js';
+import { bothRatios, comparedBrick, type Comparison, type Ratio } from './comparison.js';
+import type { Aspect, ComparedBrick, ComparedModel } from './comparison-schema.js';
 import type { PreparedSide } from './measure-sides.js';
 import { type Region, findRegions } from './regions.js';
 
@@ -95,12 +88,8 @@ function whyNone(sides: Both<PreparedSide>, index: number, rounds: ModelRounds):
 }
 
 /** A brick of both sides, or different kernels between the same values. */
-interface Counterpart {
-  readonly signature: string;
-  readonly operators: readonly string[];
-  readonly afterOperators: readonly string[] | undefined;
+interface Counterpart extends Pick<ComparedBrick, 'signature' | 'operators' | 'after_operators' | 'models'> {
   readonly times: readonly PairedTimes[];
-  readonly models: ComparedBrick['models'][number][];
 }
 
 type Parts = readonly BrickShare[];
@@ -157,12 +146,12 @@ class Counterparts {
     const found = this.found.get(key) ?? {
       signature: before[0]?.signature ?? '',
       operators: before.flatMap(({ operators }) => operators),
-      afterOperators: isSame ? undefined : after.flatMap(({ operators }) => operators),
+      after_operators: isSame ? null : after.flatMap(({ operators }) => operators),
       times,
       models: [],
     };
     this.found.set(key, found);
-    found.models.push({ name, sequences: counts[1], differenceMs: counts[1] * typical[1] - counts[0] * typical[0] });
+    found.models.push({ name, sequences: counts[1], difference_ms: counts[1] * typical[1] - counts[0] * typical[0] });
   }
 }
 
@@ -176,14 +165,9 @@ function meanMs(rounds: readonly Both<Parts>[], side: 0 | 1, bricks: readonly nu
   return meanIfAny(rounds.flatMap((round) => sumTimes(round[side], bricks) ?? [])) ?? 0;
 }
 
-function comparedBrick({ times, models, ...brick }: Counterpart, comparisons: number): ComparedBrick[] {
+function compareCounterpart({ times, ...brick }: Counterpart, comparisons: number): ComparedBrick[] {
   const ratio = computePairedRatio(times, { tail: TAIL_OF_TABLE, comparisons });
-  if (ratio === undefined) return [];
-  const [beforeMs, afterMs] = typicalMs(times) ?? [0, 0];
-  const isAbove = Math.abs(afterMs - beforeMs) > RESOLUTION_MS;
-  const verdict = isAbove ? judgeRatio(ratio) : 'no difference seen';
-  const differenceMs = sumOf(models.map((of) => of.differenceMs));
-  return [{ ...brick, beforeMs, afterMs, ratio, verdict, models, differenceMs }];
+  return ratio === undefined ? [] : [comparedBrick(brick, typicalMs(times) ?? [0, 0], ratio)];
 }
 
 export function listAspects(sides: Both<Pick<PreparedSide, 'system' | 'agent'>>): readonly Aspect[] {
@@ -229,19 +213,21 @@ export function compareRounds(
   // The mean over several models is one more interval.
   const ofMean = compared.length > 1 ? 1 : 0;
   const confidence = { tail: TAIL_OF_TABLE, comparisons: compared.length * (isWhole ? 2 : 1) + ofMean };
-  const threads = mapBoth(sides, ({ system }) => system.runOptions.threads);
+  const [threadsBefore, threadsAfter] = mapBoth(sides, ({ system }) => system.runOptions.threads);
   const models = all.map((ofModel, index): ComparedModel => {
     const times = estimates[index] ?? [];
     const ratio = computePairedRatio(times, confidence);
     const typical = typicalMs(times);
     const wholes = pairTimes(ofModel, ({ wholeMs }) => wholeMs);
     return {
-      ...{ name: names[index] ?? '', batch, threads },
-      beforeMs: typical?.[0] ?? null,
-      afterMs: typical?.[1] ?? null,
-      ratio,
-      measuredRatio: computePairedRatio(wholes, confidence),
-      reason: ratio === undefined ? whyNone(sides, index, ofModel) : undefined,
+      model: names[index] ?? '',
+      batch,
+      threads_before: threadsBefore,
+      threads_after: threadsAfter,
+      before_ms: typical?.[0] ?? null,
+      after_ms: typical?.[1] ?? null,
+      ...bothRatios(ratio, computePairedRatio(wholes, confidence)),
+      reason: ratio === undefined ? whyNone(sides, index, ofModel) : null,
     };
   });
   const counterparts = new Counterparts();
@@ -257,9 +243,7 @@ export function compareRounds(
     aspects: listAspects(sides),
     models,
     overall: computeOverall(compared, confidence),
-    bricks: bricks
-      .flatMap((brick) => comparedBrick(brick, bricks.length))
-      .sort((a, b) => Math.abs(b.differenceMs) - Math.abs(a.differenceMs)),
+    bricks: bricks.flatMap((brick) => compareCounterpart(brick, bricks.length)),
     unmatched: counterparts.unmatched,
     rounds: rounds.length,
     unpaired: { before: [], after: [] },

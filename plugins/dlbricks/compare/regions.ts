@@ -58,13 +58,12 @@ export function findRegions(cuts: Both<Cut>): readonly Region[] {
   });
   for (const [from, to] of edges) if (isNamed[from] === false) sets.join(from, to);
 
+  const ofSets = groupedBy(parts, ({ side, sequence }) => sets.find(indexOf(side, sequence)));
   const differing = new Map(
-    [...groupedBy([...parts.keys()], (index) => sets.find(index))].map(([set, members]) => {
+    [...ofSets].map(([set, members]) => {
       const bricksOf = (of: 0 | 1): readonly number[] => {
-        return members.flatMap((index) => {
-          const { side, sequence } = parts[index] ?? { side: 0, sequence: -1 };
-          return side === of ? (cuts[of].recipe.sequences[sequence] ?? []) : [];
-        });
+        const own = members.filter(({ side }) => side === of);
+        return own.flatMap(({ sequence }) => cuts[of].recipe.sequences[sequence] ?? []);
       };
       return [set, withoutShared(cuts, [bricksOf(0), bricksOf(1)])] as const;
     }),

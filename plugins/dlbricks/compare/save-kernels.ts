@@ -11,10 +11,8 @@ import {
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import { formatMs } from '../report/words.js';
-import type { ComparisonDocument } from './comparison-result.js';
+import type { ComparedBrick, ComparisonDocument } from './comparison-schema.js';
 import type { PreparedSide } from './measure-sides.js';
-
-type Kernel = ComparisonDocument['bricks'][number];
 
 const MAX_FILES = 100;
 
@@ -26,7 +24,7 @@ function asItIs(side: string): string {
   return [...others, 'optimization_level=disabled'].join(',');
 }
 
-function readme(document: ComparisonDocument, saved: readonly { file: string; kernel: Kernel }[]): string {
+function readme(document: ComparisonDocument, saved: readonly { file: string; kernel: ComparedBrick }[]): string {
   const rows = saved.map(({ file, kernel }) => {
     const { operators, before_ms: before, after_ms: after, ratio } = kernel;
     const change = `${((ratio ?? 1) * 100 - 100).toFixed(1)} %`;
@@ -60,7 +58,7 @@ export async function saveKernels(
   const different = document.bricks.filter(({ verdict, after_operators: others }) => {
     return others === null && (verdict === 'faster' || verdict === 'slower');
   });
-  const saved: { file: string; kernel: Kernel }[] = [];
+  const saved: { file: string; kernel: ComparedBrick }[] = [];
   try {
     makeFolder(folder);
     for (const kernel of different.slice(0, MAX_FILES)) {

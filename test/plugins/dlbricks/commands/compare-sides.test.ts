@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { Command } from 'commander';
 import { registerCompare } from '../../../../plugins/dlbricks/commands/compare.js';
-import { comparisonSchema } from '../../../../plugins/dlbricks/compare/comparison-result.js';
+import { comparisonSchema } from '../../../../plugins/dlbricks/compare/comparison-schema.js';
 import type { BenchmarkAgent } from '../../../../src/agent/benchmark-agent.js';
 import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
 import { readModel } from '../../../../src/onnx/read/read-model.js';

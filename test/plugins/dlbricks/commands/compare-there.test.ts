@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { EXIT_REFUSED } from '../../../../src/base/exit-codes.js';
-import { comparisonSchema } from '../../../../plugins/dlbricks/compare/comparison-result.js';
+import { comparisonSchema } from '../../../../plugins/dlbricks/compare/comparison-schema.js';
 import { reportSchema } from '../../../../plugins/dlbricks/report/report-schema.js';
 import { computeChecksum } from '../../../../src/reference-log/log-schema.js';
 import { readLog } from '../../../../src/reference-log/read-log.js';

@@ -66,10 +66,10 @@ describe('comparing two sides in rounds', () => {
       slower.map(({ verdict, operators, models: of }) => [verdict, operators, of.map(({ name }) => name)]),
       [['slower', ['Neg'], ['one', 'two']]],
     );
-    assert.ok(Math.abs((slower[0]?.ratio.ratio ?? 0) - 1.03) < 0.01);
+    assert.ok(Math.abs((slower[0]?.ratio ?? 0) - 1.03) < 0.01);
     // Twice in the second model: 2 of 3 sequences.
     assert.deepEqual(
-      models.map(({ ratio }) => (ratio?.low ?? 0) > 1),
+      models.map(({ ratio_low: low }) => (low ?? 0) > 1),
       [true, true],
     );
     assert.deepEqual([unmatched, aspects], [{ before: 0, after: 0 }, []]);
@@ -80,13 +80,13 @@ describe('comparing two sides in rounds', () => {
     const before = await sideOf(agentWith((_, place) => place));
     const after = await sideOf(agentWith((_, place) => (calls++ < 2 ? 20 : 1.1) * place));
     const { bricks, models } = await compared([before, after]);
-    for (const { beforeMs, afterMs, ratio } of [...bricks, ...models]) {
-      assert.ok(Math.abs((afterMs ?? 0) / (beforeMs ?? 1) / (ratio?.ratio ?? 0) - 1) < 1e-9);
-      assert.ok(Math.abs((ratio?.ratio ?? 0) - 1.1) < 0.05);
+    for (const { before_ms: beforeMs, after_ms: afterMs, ratio } of [...bricks, ...models]) {
+      assert.ok(Math.abs((afterMs ?? 0) / (beforeMs ?? 1) / (ratio ?? 0) - 1) < 1e-9);
+      assert.ok(Math.abs((ratio ?? 0) - 1.1) < 0.05);
     }
     const [brick] = bricks;
-    const { beforeMs = 0, afterMs = 0, models: of = [], differenceMs } = brick ?? {};
-    assert.ok(Math.abs((differenceMs ?? 0) - (of[0]?.sequences ?? 0) * (afterMs - beforeMs)) < 1e-9 || of.length > 1);
+    const { before_ms: beforeMs = 0, after_ms: afterMs = 0, models: of = [], difference_ms: ms = 0 } = brick ?? {};
+    assert.ok(Math.abs(ms - (of[0]?.sequences ?? 0) * (afterMs - beforeMs)) < 1e-9 || of.length > 1);
   });
 
   test('of the same side twice, at most one comparison in twenty calls something different', async () => {
@@ -99,8 +99,11 @@ describe('comparing two sides in rounds', () => {
     for (let index = 0; index < comparisons; index++) {
       drift = Math.exp(0.3 * normal());
       const { models, bricks, overall } = await compared([side, side], { rounds: 6, isWhole: true });
-      const ratios = [overall, ...models.flatMap(({ ratio, measuredRatio }) => [ratio, measuredRatio])];
-      const isDifferent = ratios.some((ratio) => ratio && ((ratio.low ?? 0) > 1 || (ratio.high ?? 2) < 1));
+      const intervals = models.flatMap((model) => [
+        { low: model.ratio_low, high: model.ratio_high },
+        { low: model.measured_ratio_low, high: model.measured_ratio_high },
+      ]);
+      const isDifferent = [overall, ...intervals].some((one) => one && ((one.low ?? 0) > 1 || (one.high ?? 2) < 1));
       if (isDifferent || bricks.some(({ verdict }) => verdict !== 'no difference seen')) alarms++;
     }
     // 10 are expected at most; with more than 21, the true rate would be above 5 % with 99.9 % probability.
@@ -116,7 +119,7 @@ describe('comparing two sides in rounds', () => {
     const side = await sideOf(noting);
     const { models } = await compared([side, side], { rounds: 2, isWhole: true });
     assert.deepEqual(
-      models.map(({ measuredRatio }) => measuredRatio?.ratio),
+      models.map((model) => model.measured_ratio),
       [1, 1],
     );
     const distinct = new Set(calls).size;
