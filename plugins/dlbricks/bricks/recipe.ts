@@ -1,9 +1,7 @@
-import { batchSizeField, PlatformError, messageOf, readJsonFile, schemaProblems, z } from '../../../src/plugin-api.js';
+import { batchSizeField, PlatformError, schemaProblems, z } from '../../../src/plugin-api.js';
+import { readContent } from './read-content.js';
 
 const MAX_PROBLEMS = 20;
-
-/** A thousand models take some tens of megabytes. */
-const MAX_BYTES = 256 * 2 ** 20;
 
 const signatureSchema = z.string().regex(/^[0-9a-f]{64}$/);
 
@@ -82,15 +80,7 @@ export type Recipe = z.infer<typeof recipeSchema>;
 
 /** @throws PlatformError `usage` where the file is missing or no recipe */
 export async function readRecipe(path: string): Promise<Recipe> {
-  let content: unknown;
-  try {
-    content = await readJsonFile(path, MAX_BYTES);
-  } catch (error) {
-    throw new PlatformError(
-      'usage',
-      `${path}: not a readable recipe (${messageOf(error)}); 'dlbricks generate' writes one as recipe.json`,
-    );
-  }
+  const content = await readContent(path, 'recipe', "'dlbricks generate' writes one as recipe.json");
   const parsed = recipeSchema.safeParse(content);
   if (parsed.success) return parsed.data;
   const problems = schemaProblems(parsed.error, { whole: 'recipe', most: MAX_PROBLEMS });

@@ -12,16 +12,50 @@ import {
   type ResultStore,
   runtimeIn,
   runtimeText,
+  schemaProblems,
   stackText,
   toSystemDocument,
+  z,
 } from '../../../src/plugin-api.js';
+import { readContent } from '../bricks/read-content.js';
+import { type Report, reportSchema, reportsSchema } from '../report/report-schema.js';
 import type { Comparable } from './comparable.js';
-import { readReports } from './read-reports.js';
+
+const MAX_PROBLEMS = 5;
+
+/** all.json#3fa9c2e1 */
+const WITH_SYSTEM = /^(.+)#([0-9a-f]{4,64})$/;
 
 const OF_STORE = /^store#([0-9a-f]*)$/;
 
 export function isOfStore(reference: string): boolean {
   return OF_STORE.test(reference);
+}
+
+function systemLine(prefix: string, system: Report['system']): string {
+  const settings = runtimeText(system) || 'default settings';
+  return `  ${prefix}${system.fingerprint.slice(0, 8)}  ${stackText(system)}, ${settings}`;
+}
+
+async function readReports(path: string): Promise<readonly Report[]> {
+  const remedy = "'dlbricks run', 'validate' and 'compose' write one with --export-json";
+  const content = await readContent(path, 'report', remedy);
+  const hasSeveral = z.looseObject({ reports: z.array(z.unknown()) }).safeParse(content).success;
+  const parsed = hasSeveral ? reportsSchema.safeParse(content) : reportSchema.safeParse(content);
+  if (parsed.success) return 'reports' in parsed.data ? parsed.data.reports : [parsed.data];
+  const problems = schemaProblems(parsed.error, { whole: 'report', most: MAX_PROBLEMS });
+  throw new PlatformError('usage', [`${path}: not a report; ${remedy}`, ...problems].join('\n'));
+}
+
+/** @throws PlatformError `usage` where the file is missing, no report, or has no such system */
+async function ofReports(reference: string): Promise<readonly Comparable[]> {
+  const [, path = reference, digits] = WITH_SYSTEM.exec(reference) ?? [];
+  const reports = await readReports(path);
+  if (digits === undefined) return reports;
+  const found = reports.filter(({ system }) => system.fingerprint.startsWith(digits));
+  if (found.length > 0) return found;
+  const list = new Set(reports.map(({ system }) => systemLine('', system)));
+  throw new PlatformError('usage', [`${path} has no system ${digits}; it has:`, ...list].join('\n'));
 }
 
 function readNumber(value: unknown, usual: number): number {
@@ -97,10 +131,7 @@ async function ofStore(digits: string, store: ResultStore): Promise<readonly Com
   const found = systems.filter(({ fingerprint }) => fingerprint.startsWith(digits));
   const [system] = found;
   if (system === undefined || found.length > 1 || digits === '') {
-    const list = systems.map((one) => {
-      const document = toSystemDocument(one);
-      return `  store#${one.fingerprint.slice(0, 8)}  ${stackText(document)}, ${runtimeText(document) || 'default settings'}`;
-    });
+    const list = systems.map((one) => systemLine('store#', toSystemDocument(one)));
     const problem = found.length > 1 ? `several systems begin with ${digits}` : `the store has no system ${digits}`;
     const rest = list.length === 0 ? "; it has no estimate: 'mlmodelscope dlbricks run' keeps them" : '; it has:';
     throw new PlatformError('usage', [`store#${digits}: ${problem}${rest}`, ...list].join('\n'));
@@ -128,5 +159,5 @@ export async function readSide(
 ): Promise<readonly Comparable[]> {
   const [, digits] = OF_STORE.exec(reference) ?? [];
   if (digits !== undefined) return ofStore(digits, await openStore());
-  return isManifestPath(reference) ? ofLog(reference) : readReports(reference);
+  return isManifestPath(reference) ? ofLog(reference) : ofReports(reference);
 }

@@ -1,12 +1,10 @@
 import {
   type Measurement,
   measurementSchema,
-  messageOf,
   PlatformError,
   problemWithTimes,
   type Provenance,
   provenanceField,
-  readJsonFile,
   schemaProblems,
   snakeCaseSchema,
   snakePath,
@@ -16,8 +14,7 @@ import {
   withSnakeKeys,
   z,
 } from '../../../src/plugin-api.js';
-
-const MAX_BYTES = 256 * 2 ** 20;
+import { readContent } from '../bricks/read-content.js';
 
 const FORMAT = 'dlbricks-results/3';
 
@@ -66,16 +63,8 @@ const todaysSchema = z.looseObject({ format: z.literal(FORMAT) });
 
 /** Reads a results file from an untrusted source. @throws PlatformError `usage` where the file is no results file */
 export async function readResults(path: string): Promise<readonly Measurement[]> {
-  let content: unknown;
-  try {
-    content = await readJsonFile(path, MAX_BYTES);
-  } catch (error) {
-    throw new PlatformError(
-      'usage',
-      `${path}: not a readable results file (${messageOf(error)}); 'dlbricks run --suite DIR --export-json FILE' writes one`,
-      { cause: error },
-    );
-  }
+  const remedy = "'dlbricks run --suite DIR --export-json FILE' writes one";
+  const content = await readContent(path, 'results file', remedy);
   const isTodays = todaysSchema.safeParse(content).success;
   const parsed = resultsSchema.safeParse(isTodays ? withCamelKeys(content) : content);
   if (parsed.success) return parsed.data.measurements;
