@@ -29,25 +29,30 @@ import { formatMs, percent, UNKNOWN } from './words.js';
 
 type Brick = Row['model']['bricks'][number];
 
+interface NamedRow extends Row {
+  readonly name: string;
+}
+
 interface BrickRow extends Brick {
-  readonly row: Row;
+  readonly row: NamedRow;
   readonly allMs: number;
 }
 
-function listBrickRows(row: Row): readonly BrickRow[] {
+function listBrickRows(row: NamedRow): readonly BrickRow[] {
   return row.model.bricks.map((brick) => ({ ...brick, row, allMs: (brick.latency_ms ?? 0) * brick.sequences }));
 }
 
-function chooseNames(reports: readonly Report[]): (row: Row) => string {
+function nameRows(reports: readonly Report[]): readonly NamedRow[] {
   const machineOf = ({ system }: Report): string => system.processor;
   const versionOf = ({ system }: Report): string => `${system.framework} ${system.framework_version}`;
   const differing = differences(reports, [machineOf, versionOf]);
-  const nameIn = (row: Row): string =>
-    [rowName(row, reports), differing(row.report)].filter((text) => text !== '').join(', ');
-  const rows = makeRows(reports);
-  if (new Set(rows.map(nameIn)).size === rows.length) return nameIn;
+  const join = (texts: readonly string[]): string => texts.filter((text) => text !== '').join(', ');
+  const rows = makeRows(reports).map((row): NamedRow => {
+    return { ...row, name: join([rowName(row, reports), differing(row.report)]) };
+  });
+  if (new Set(rows.map(({ name }) => name)).size === rows.length) return rows;
   // The same models on the same machine at different times.
-  return (row) => [nameIn(row), row.report.provenance?.created_at ?? ''].filter((text) => text !== '').join(', ');
+  return rows.map((row) => ({ ...row, name: join([row.name, row.report.provenance?.created_at ?? '']) }));
 }
 
 const MAX_NAMED = 4;
@@ -85,11 +90,7 @@ function formatVerdict(rows: readonly Row[]): string {
   return `${much}${within}`;
 }
 
-function comparisonSection(
-  reports: readonly Report[],
-  rows: readonly Row[],
-  nameIn: (row: Row) => string,
-): PageSection {
+function comparisonSection(reports: readonly Report[], rows: readonly NamedRow[]): PageSection {
   const isCompared = rows.some(({ model }) => model.end_to_end_ms !== null);
   const [first] = reports;
   const level = percent((first?.settings.confidence ?? 0) * 100, 0);
@@ -102,9 +103,9 @@ function comparisonSection(
       const other = measured === null ? '' : `; measured ${formatMs(measured)} ms`;
       const hint = estimateHint(row);
       return {
-        ...{ name: nameIn(row), value: ms, low, high, other: measured },
+        ...{ name: row.name, value: ms, low, high, other: measured },
         text: ms === null ? `no estimate${other}` : `${formatMs(ms)} ms${interval}${other}`,
-        ...(hint !== undefined && { hint: `${nameIn(row)}: ${hint}` }),
+        ...(hint !== undefined && { hint: `${row.name}: ${hint}` }),
       };
     }),
   });
@@ -117,7 +118,8 @@ function firstOperator({ operators }: Brick): string {
 }
 
 /** Model, repeated block or operator, brick. */
-function listTimes(row: Row, name: string): PartOfTime {
+function listTimes(row: NamedRow): PartOfTime {
+  const { name } = row;
   const rows = new Map(listBrickRows(row).map((brick) => [brick.signature, brick]));
   const buildPart = (brick: BrickRow, sequences: number, kind: string) => {
     const label = operatorsLabel(brick.operators);
@@ -145,7 +147,7 @@ function listTimes(row: Row, name: string): PartOfTime {
   ]);
 }
 
-function timeSections(rows: readonly Row[], nameIn: (row: Row) => string): readonly PageSection[] {
+function timeSections(rows: readonly NamedRow[]): readonly PageSection[] {
   const bricks = rows.flatMap(listBrickRows);
   if (bricks.length === 0) return [];
   const totals = new Map(rows.map((row) => [row, sumOf(listBrickRows(row).map(({ allMs }) => allMs))]));
@@ -162,7 +164,7 @@ function timeSections(rows: readonly Row[], nameIn: (row: Row) => string): reado
     right<OfType>('share', ({ ms }) => percent((100 * ms) / all)),
   ];
   const brickColumns = [
-    left<BrickRow>('model', ({ row }) => nameIn(row)),
+    left<BrickRow>('model', ({ row }) => row.name),
     left<BrickRow>('brick', ({ operators }) => operatorsLabel(operators)),
     {
       ...left<BrickRow>('signature', ({ signature }) => signature.slice(0, 8)),
@@ -180,7 +182,7 @@ function timeSections(rows: readonly Row[], nameIn: (row: Row) => string): reado
     {
       title: 'Where the time goes',
       lead: 'Each model above its repeated blocks and its other operators, and these above their bricks. Widths are estimated times, on one scale for all models.',
-      chart: icicleChart(rows.map((row) => listTimes(row, nameIn(row)))),
+      chart: icicleChart(rows.map(listTimes)),
       table: textTable(typeColumns, byType),
     },
     {
@@ -194,7 +196,7 @@ function timeSections(rows: readonly Row[], nameIn: (row: Row) => string): reado
   ];
 }
 
-function pathSections(rows: readonly Row[], nameIn: (row: Row) => string): readonly PageSection[] {
+function pathSections(rows: readonly NamedRow[]): readonly PageSection[] {
   const branched = rows.filter(({ model }) => model.parallelism !== null && model.parallelism > 1.001);
   const onPath = branched.flatMap((row) => {
     return row.model.critical_path.flatMap((one) =>
@@ -204,7 +206,7 @@ function pathSections(rows: readonly Row[], nameIn: (row: Row) => string): reado
   type OnPath = (typeof onPath)[number];
   if (onPath.length === 0) return [];
   const columns = [
-    left<OnPath>('model', ({ row }) => nameIn(row)),
+    left<OnPath>('model', ({ row }) => row.name),
     left<OnPath>('kernel', ({ kernels }) => kernelsText(kernels) ?? UNKNOWN),
     left<OnPath>('operators', ({ operators }) => operatorsLabel(operators)),
     right<OnPath>('time (ms)', ({ ms }) => formatMs(ms)),
@@ -218,17 +220,17 @@ function pathSections(rows: readonly Row[], nameIn: (row: Row) => string): reado
       const kind = operatorsLabel(operators);
       return { kind, name: kernelsText(kernels) ?? kind, ms: ms ?? 0 };
     });
-    return partsByKind(nameIn(row), parts);
+    return partsByKind(row.name, parts);
   });
   return [{ title: 'Critical path', lead, chart: icicleChart(paths), table }];
 }
 
-function missingSections(rows: readonly Row[], nameIn: (row: Row) => string): readonly PageSection[] {
+function missingSections(rows: readonly NamedRow[]): readonly PageSection[] {
   const missing = rows.flatMap((row) => row.model.missing.map((one) => ({ row, ...one })));
   type Missing = (typeof missing)[number];
   if (missing.length === 0) return [];
   const columns = [
-    left<Missing>('model', ({ row }) => nameIn(row)),
+    left<Missing>('model', ({ row }) => row.name),
     left<Missing>('what', ({ benchmark, operators }) =>
       benchmark === 'brick' ? operatorsLabel(operators) : 'whole model',
     ),
@@ -239,12 +241,12 @@ function missingSections(rows: readonly Row[], nameIn: (row: Row) => string): re
   return [{ title: 'Missing', lead: 'What has no measurement. It is in no sum.', table: textTable(columns, missing) }];
 }
 
-function checkSections(rows: readonly Row[], nameIn: (row: Row) => string): readonly PageSection[] {
+function checkSections(rows: readonly NamedRow[]): readonly PageSection[] {
   const checked = rows.flatMap((row) => (row.model.check?.bricks ?? []).map((one) => ({ row, ...one })));
   type Checked = (typeof checked)[number];
   if (checked.length === 0) return [];
   const columns = [
-    left<Checked>('model', ({ row }) => nameIn(row)),
+    left<Checked>('model', ({ row }) => row.name),
     left<Checked>('brick', ({ operators }) => operatorsLabel(operators)),
     left<Checked>('kernel', ({ kernel }) => kernel),
     right<Checked>('sequences', ({ sequences }) => String(sequences)),
@@ -261,7 +263,7 @@ function savings(reports: readonly Report[]): readonly PageSection[] {
   const added = reports.map(({ models }) => {
     const newBricks = newAmong(models.map(({ bricks }) => bricks.map(({ signature }) => signature)));
     return models.map(({ name, bricks }, index) => {
-      return { name, sequences: sumOf(bricks.map((brick) => brick.sequences)), newBricks: newBricks[index] ?? 0 };
+      return { name, sequences: sumOf(bricks.map((brick) => brick.sequences)), new_bricks: newBricks[index] ?? 0 };
     });
   });
   return distinctByContent(added).flatMap(savingsSections);
@@ -305,18 +307,17 @@ function conditionsSection(reports: readonly Report[]): PageSection {
 }
 
 export function reportPage(reports: readonly Report[]): Page {
-  const rows = makeRows(reports);
-  const nameIn = chooseNames(reports);
+  const rows = nameRows(reports);
   return {
     title: formatTitle(reports),
     verdict: formatVerdict(rows),
     sections: [
-      comparisonSection(reports, rows, nameIn),
-      ...missingSections(rows, nameIn),
-      ...timeSections(rows, nameIn),
-      ...pathSections(rows, nameIn),
+      comparisonSection(reports, rows),
+      ...missingSections(rows),
+      ...timeSections(rows),
+      ...pathSections(rows),
       ...savings(reports),
-      ...checkSections(rows, nameIn),
+      ...checkSections(rows),
       ...calibrationSections(reports),
       conditionsSection(reports),
     ],

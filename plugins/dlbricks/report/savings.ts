@@ -14,7 +14,7 @@ export function newAmong(lists: readonly (readonly string[])[]): readonly number
 interface Added {
   readonly name: string;
   readonly sequences: number;
-  readonly newBricks: number;
+  readonly new_bricks: number;
 }
 
 /** How the number of bricks stays behind that of sequences as models are added, in their order. */
@@ -24,7 +24,7 @@ export function savingsSections(models: readonly Added[]): readonly PageSection[
   let bricks = 0;
   const rows = models.map((model) => {
     sequences += model.sequences;
-    bricks += model.newBricks;
+    bricks += model.new_bricks;
     return { ...model, all: sequences, bricks };
   });
   type Row = (typeof rows)[number];
@@ -33,7 +33,7 @@ export function savingsSections(models: readonly Added[]): readonly PageSection[
   const columns: Column<Row>[] = [
     left('with', ({ name }) => name),
     number('sequences', (row) => row.sequences),
-    number('new bricks', ({ newBricks }) => newBricks),
+    number('new bricks', (row) => row.new_bricks),
     number('sequences so far', ({ all }) => all),
     number('bricks so far', (row) => row.bricks),
     right('saved', saved),

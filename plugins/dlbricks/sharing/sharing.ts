@@ -3,7 +3,7 @@ import { countBricks, type ModelRecipe } from '../bricks/recipe.js';
 import { brickKey, brickLatency } from '../estimate/brick-latency.js';
 import type { Observations } from '../estimate/observations.js';
 import { newAmong } from '../report/savings.js';
-import { sumOf, type System } from '../../../src/plugin-api.js';
+import { groupedBy, sumOf, type System, z } from '../../../src/plugin-api.js';
 
 export interface BricksOfModel {
   readonly recipe: ModelRecipe;
@@ -11,27 +11,30 @@ export interface BricksOfModel {
   readonly roughMs: readonly number[];
 }
 
-export interface ModelSharing {
-  readonly name: string;
-  readonly layers: number;
-  readonly sequences: number;
-  readonly unique: number;
-  /** Bricks that no model before it in the list has. */
-  readonly newBricks: number;
-  /** Share of the sequences that repeat an earlier one of the same model. */
-  readonly ownRepeats: number;
-  /** Share of the sequences that at least one other model has in the same context; undefined for a single model. */
-  readonly coveredByOthers: number | undefined;
-  /** The same share of the model's latency; undefined too where a brick of the model has no latency in the store. */
-  readonly timeCoveredByOthers: number | undefined;
-  readonly measured: number;
-  /** Their share of the model's time in order of magnitude, from the bricks' shapes. */
-  readonly timeMeasured: number;
-}
+const percentage = z.number().min(0);
+
+export const modelSharingSchema = z.strictObject({
+  name: z.string(),
+  layers: z.int(),
+  sequences: z.int(),
+  unique_bricks: z.int(),
+  new_bricks: z.int().describe('Bricks that no model before it in this list has'),
+  own_repeats_percent: percentage.describe('Sequences that repeat an earlier one of the same model'),
+  covered_by_others_percent: percentage.nullable().describe('Sequences that another model has as well'),
+  covered_by_others_time_percent: percentage.nullable().describe("Their share of the model's latency"),
+  measured_percent: percentage.describe('Sequences whose brick is measured'),
+  measured_time_percent: percentage.describe("Their share of the model's time, to an order of magnitude"),
+});
+
+export const jaccardSchema = z
+  .array(z.array(z.number()))
+  .describe('Different bricks that two models share over all different bricks of both, in the order of the models');
+
+export type ModelSharing = z.infer<typeof modelSharingSchema>;
 
 export interface Sharing {
   readonly models: readonly ModelSharing[];
-  readonly jaccard: readonly (readonly number[])[];
+  readonly jaccard: z.infer<typeof jaccardSchema>;
   readonly sequences: number;
   readonly unique: number;
 }
@@ -57,30 +60,25 @@ function keyed(model: BricksOfModel, system: System, observations: Observations)
   };
 }
 
-/** Share of a model's sequences whose brick passes, weighted by brick; 0 for a model without sequences. */
-function computeShare(
+/** Percentage of a model's sequences whose brick passes, weighted by brick; 0 for a model without sequences. */
+function computePercentage(
   { counts }: KeyedModel,
   passes: (brick: number) => boolean,
   weightOf: (brick: number) => number = () => 1,
 ): number {
   const weights = counts.map((count, brick) => count * weightOf(brick));
   const total = sumOf(weights);
-  return total > 0 ? sumOf(weights.filter((_, brick) => passes(brick))) / total : 0;
-}
-
-function modelsByBrick(models: readonly KeyedModel[]): ReadonlyMap<string, number> {
-  const found = new Map<string, number>();
-  for (const { keys } of models) for (const key of new Set(keys)) found.set(key, (found.get(key) ?? 0) + 1);
-  return found;
+  return total > 0 ? (100 * sumOf(weights.filter((_, brick) => passes(brick)))) / total : 0;
 }
 
 function computeModelSharing(
   model: KeyedModel,
-  byBrick: ReadonlyMap<string, number>,
+  modelsOf: ReadonlyMap<string, readonly unknown[]>,
   hasOthers: boolean,
-): Omit<ModelSharing, 'newBricks'> {
+  newBricks: number,
+): ModelSharing {
   const { recipe, keys, latencies, roughMs } = model;
-  const isShared = (brick: number): boolean => (byBrick.get(keys[brick] ?? '') ?? 0) > 1;
+  const isShared = (brick: number): boolean => (modelsOf.get(keys[brick] ?? '')?.length ?? 0) > 1;
   const isMeasured = (brick: number): boolean => latencies[brick] !== undefined;
   const isTimed = hasOthers && latencies.every((latency) => latency !== undefined);
   const sequences = recipe.sequences.length;
@@ -88,13 +86,16 @@ function computeModelSharing(
     name: recipe.name,
     layers: recipe.layers,
     sequences,
-    unique: keys.length,
-    ownRepeats: sequences === 0 ? 0 : (sequences - keys.length) / sequences,
-    coveredByOthers: hasOthers ? computeShare(model, isShared) : undefined,
-    timeCoveredByOthers: isTimed ? computeShare(model, isShared, (brick) => latencies[brick] ?? 0) : undefined,
-    measured: computeShare(model, isMeasured),
+    unique_bricks: keys.length,
+    new_bricks: newBricks,
+    own_repeats_percent: sequences === 0 ? 0 : (100 * (sequences - keys.length)) / sequences,
+    covered_by_others_percent: hasOthers ? computePercentage(model, isShared) : null,
+    covered_by_others_time_percent: isTimed
+      ? computePercentage(model, isShared, (brick) => latencies[brick] ?? 0)
+      : null,
+    measured_percent: computePercentage(model, isMeasured),
     // Uses the shapes of all bricks: estimates from shapes and measured latencies do not add up to one total.
-    timeMeasured: computeShare(model, isMeasured, (brick) => roughMs[brick] ?? 0),
+    measured_time_percent: computePercentage(model, isMeasured, (brick) => roughMs[brick] ?? 0),
   };
 }
 
@@ -106,21 +107,20 @@ function jaccard(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
 }
 
 /** For each two models, the different bricks that both have over those that at least one has; row by row. */
-export function jaccardAmong(bricksOfModels: readonly ReadonlySet<string>[]): readonly (readonly number[])[] {
+export function jaccardAmong(bricksOfModels: readonly ReadonlySet<string>[]): z.infer<typeof jaccardSchema> {
   return bricksOfModels.map((one) => bricksOfModels.map((other) => jaccard(one, other)));
 }
 
 /** Linear in the models' size, except for the matrix. @param observations may be empty */
 export function sharingAmong(models: readonly BricksOfModel[], system: System, observations: Observations): Sharing {
   const all = models.map((model) => keyed(model, system, observations));
-  const byBrick = modelsByBrick(all);
+  const inModels = all.flatMap(({ keys }) => [...new Set(keys)]);
+  const modelsOf = groupedBy(inModels, (key) => key);
   const newBricks = newAmong(all.map(({ keys }) => keys));
   return {
-    models: all.map((model, index) => {
-      return { ...computeModelSharing(model, byBrick, all.length > 1), newBricks: newBricks[index] ?? 0 };
-    }),
+    models: all.map((model, index) => computeModelSharing(model, modelsOf, all.length > 1, newBricks[index] ?? 0)),
     jaccard: jaccardAmong(all.map(({ keys }) => new Set(keys))),
     sequences: sumOf(models.map(({ recipe }) => recipe.sequences.length)),
-    unique: byBrick.size,
+    unique: modelsOf.size,
   };
 }

@@ -18,13 +18,15 @@ import { finite, ratio } from '../report/figures.js';
 import { modelReportSchema, type Report, reportSchema } from '../report/report-schema.js';
 import { leadingLines } from '../report/summary-lines.js';
 import { formatMs, percent, UNKNOWN } from '../report/words.js';
-import { jaccardAmong } from '../sharing/sharing.js';
-import { jaccardSchema } from '../sharing/sharing-result.js';
+import { jaccardAmong, jaccardSchema } from '../sharing/sharing.js';
 
 const FORMAT = 'dlbricks-sweep/1';
 
 const { provenance, system, summary } = reportSchema.shape;
 const ofModel = modelReportSchema.shape;
+
+const ms = z.number().nonnegative().nullable();
+const number = z.number().nullable();
 
 const rowSchema = z.strictObject({
   model: z.string(),
@@ -32,14 +34,11 @@ const rowSchema = z.strictObject({
   sequences: z.int(),
   unique_bricks: z.int(),
   coverage: z.number().min(0).max(1),
-  constructed_ms: z.number().nonnegative().nullable().describe('Latency constructed from bricks'),
-  constructed_low_ms: z.number().nonnegative().nullable(),
-  constructed_high_ms: z.number().nonnegative().nullable(),
-  measured_ms: z.number().nonnegative().nullable().describe('Whole model'),
-  normalized_latency: z
-    .number()
-    .nullable()
-    .describe('constructed_ms / measured_ms; null where a sequence was not measured'),
+  constructed_ms: ms.describe('Latency constructed from bricks'),
+  constructed_low_ms: ms,
+  constructed_high_ms: ms,
+  measured_ms: ms.describe('Whole model'),
+  normalized_latency: number.describe('constructed_ms / measured_ms; null where a sequence was not measured'),
   graph_signature: ofModel.graph_signature,
   preparing_seconds: ofModel.preparing_seconds,
   end_to_end_seconds: ofModel.end_to_end_seconds,
@@ -49,10 +48,7 @@ const configurationSchema = z.strictObject({
   cut: z.enum(CUTS),
   granularity: z.int().describe('Longest brick, in kernels or layers'),
   is_default: z.boolean().describe('Whether it is the default of the cut: `auto`'),
-  unique_fraction_within: z
-    .number()
-    .nullable()
-    .describe('Unique bricks over sequences of each model, mean over the models'),
+  unique_fraction_within: number.describe('Unique bricks over sequences of each model, mean over the models'),
   summary: summary.describe('unique_fraction is that of all models together'),
   models: z.array(rowSchema),
   jaccard: jaccardSchema,
@@ -104,7 +100,7 @@ function buildConfiguration({ report, result, isDefault }: Swept): Configuration
     unique_fraction_within: finite(meanIfAny(fractions)),
     summary: report.summary,
     models,
-    jaccard: jaccardAmong(bricks).map((row) => [...row]),
+    jaccard: jaccardAmong(bricks),
   };
 }
 
@@ -159,8 +155,8 @@ const MODEL_COLUMNS: readonly Column<Row & Pick<Configuration, 'cut' | 'granular
   right('G', ({ granularity }) => String(granularity)),
   right('sequences', ({ sequences }) => String(sequences)),
   right('unique', ({ unique_bricks: unique }) => String(unique)),
-  right('estimate (ms)', ({ constructed_ms: ms }) => formatMs(ms)),
-  right('measured (ms)', ({ measured_ms: ms }) => formatMs(ms)),
+  right('estimate (ms)', (row) => formatMs(row.constructed_ms)),
+  right('measured (ms)', (row) => formatMs(row.measured_ms)),
   right('normalized', ({ normalized_latency: value }) => value?.toFixed(3) ?? UNKNOWN),
 ];
 

@@ -55,8 +55,8 @@ describe('models with the same block behind different stems', () => {
     const { models, unique } = sharingAmong([one, other], SYSTEM, new Map());
     // Nine of eleven kernels, and nine of thirteen.
     assert.deepEqual(
-      models.map(({ coveredByOthers }) => coveredByOthers),
-      [9 / 11, 9 / 13],
+      models.map((model) => model.covered_by_others_percent),
+      [900 / 11, 900 / 13],
     );
     assert.equal(unique, one.bricks.length + other.bricks.length - 3);
   });

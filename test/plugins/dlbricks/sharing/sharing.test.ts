@@ -34,10 +34,12 @@ describe('sharing among models', () => {
     const { models: shared, sequences, unique } = sharingAmong(models, SYSTEM, NOTHING);
 
     assert.deepEqual(
-      shared.map((model) => [model.sequences, model.unique, model.ownRepeats, model.coveredByOthers]),
+      shared.map((model) => {
+        return [model.sequences, model.unique_bricks, model.own_repeats_percent, model.covered_by_others_percent];
+      }),
       [
-        [4, 3, 0.25, 0.5],
-        [2, 2, 0, 0.5],
+        [4, 3, 25, 50],
+        [2, 2, 0, 50],
         [1, 1, 0, 0],
       ],
     );
@@ -57,7 +59,7 @@ describe('sharing among models', () => {
     const models = [bricksOfModel('a', [0, 1, 1, 2]), bricksOfModel('b', [2, 1]), bricksOfModel('c', [3, 0])];
     const sharing = sharingAmong(models, SYSTEM, NOTHING);
     assert.deepEqual(
-      sharing.models.map(({ newBricks }) => newBricks),
+      sharing.models.map((model) => model.new_bricks),
       [3, 0, 1],
     );
     const { page } = shownSharing(sharing, { cut: 'kernel', granularity: 1, batch: 1 });
@@ -72,35 +74,36 @@ describe('sharing among models', () => {
 
   test('has no share of others for a single model', () => {
     const [only] = sharingAmong([bricksOfModel('a', [0, 0])], SYSTEM, NOTHING).models;
-    assert.equal(only?.coveredByOthers, undefined);
-    assert.equal(only?.timeCoveredByOthers, undefined);
+    assert.equal(only?.covered_by_others_percent, null);
+    assert.equal(only?.covered_by_others_time_percent, null);
   });
 
   test('has no share of time in other models before every brick of the model is measured', () => {
     const models = [bricksOfModel('a', [0, 1]), bricksOfModel('b', [1])];
     const some = groupObservations([measured(1, 3)]);
     const all = groupObservations([measured(0, 1), measured(1, 3)]);
-    assert.equal(sharingAmong(models, SYSTEM, some).models[0]?.timeCoveredByOthers, undefined);
-    assert.equal(sharingAmong(models, SYSTEM, all).models[0]?.timeCoveredByOthers, 0.75);
+    assert.equal(sharingAmong(models, SYSTEM, some).models[0]?.covered_by_others_time_percent, null);
+    assert.equal(sharingAmong(models, SYSTEM, all).models[0]?.covered_by_others_time_percent, 75);
   });
 
   test('has the measured share of a model, by count and by rough time', () => {
     const [model] = sharingAmong([bricksOfModel('a', [0, 0, 3])], SYSTEM, groupObservations([measured(3, 40)])).models;
-    assert.equal(model?.measured, 1 / 3);
+    assert.equal(model?.measured_percent, 100 / 3);
     // 4 of 1 + 1 + 4.
-    assert.equal(model.timeMeasured, 4 / 6);
+    assert.equal(model.measured_time_percent, 400 / 6);
   });
 
   test('treats failures as not measured', () => {
     const failed = sampleMeasurement(0, { outcome: { kind: 'failure', reason: 'crashed', message: 'signal 11' } });
-    assert.equal(sharingAmong([bricksOfModel('a', [0])], SYSTEM, groupObservations([failed])).models[0]?.measured, 0);
+    const [model] = sharingAmong([bricksOfModel('a', [0])], SYSTEM, groupObservations([failed])).models;
+    assert.equal(model?.measured_percent, 0);
   });
 
   test('treats the same brick as another one in a model of a much larger footprint', () => {
     const models = [bricksOfModel('small', [0], 2 ** 20), bricksOfModel('large', [0], 2 ** 32)];
     const { models: shared, unique } = sharingAmong(models, SYSTEM, NOTHING);
     assert.deepEqual(
-      shared.map(({ coveredByOthers }) => coveredByOthers),
+      shared.map((model) => model.covered_by_others_percent),
       [0, 0],
     );
     assert.equal(unique, 2);
