@@ -1,3 +1,4 @@
+import { sumOf } from '../../../src/plugin-api.js';
 import { countTimed } from '../bricks/recipe.js';
 import { type BrickLatency, brickKey, brickLatency, type RecipeInContext } from './brick-latency.js';
 import { predictionInterval, type Spreads } from './interval.js';
@@ -21,15 +22,15 @@ export interface ComparedBrick {
   readonly shapes: readonly string[];
   /** Name of its kernel with the longest time in the optimized graph; '' where it has none. */
   readonly kernel: string;
-  readonly count: number;
+  readonly sequences: number;
   /** Time of these sequences in the whole graph, without the cost of the profile; ms. */
-  readonly wholeMs: number;
+  readonly kernelsMs: number;
   readonly bricksMs: number;
-  /** Whether `wholeMs` is outside of the brick's interval; undefined where it has none. */
-  readonly isOutside: boolean | undefined;
+  /** Whether `kernelsMs` is outside of the brick's interval; null where it has none. */
+  readonly isOutside: boolean | null;
 }
 
-export interface KernelComparison {
+interface KernelComparison {
   readonly kind: 'compared';
   readonly graphMs: number;
   /** Sums over the compared bricks. */
@@ -89,36 +90,37 @@ export function compareKernels(
     const name = run.names[first] ?? '';
     first += nodes;
     if (!kernels.every((kernel) => kernel !== null)) continue;
-    const ms = kernels.reduce((sum, kernel) => sum + kernel.ms, 0);
-    const innerRuns = kernels.reduce((sum, kernel) => sum + kernel.innerRuns, 0);
-    compared[index]?.sequences.push({ ms, nodes, innerRuns, name });
+    const ms = sumOf(kernels.map((kernel) => kernel.ms));
+    compared[index]?.sequences.push({ ms, nodes, innerRuns: sumOf(kernels.map((kernel) => kernel.innerRuns)), name });
   }
   const known = compared.filter((one) => one !== undefined).filter(({ sequences }) => sequences.length > 0);
   const perNode = known.flatMap(({ costMs, brick }) => (costMs === undefined ? [] : [costMs / brick.operators.length]));
   const nodeMs = perNode.length === 0 ? 0 : mean(perNode);
   const bricks = known.map(({ brick, latency, costMs, sequences }): ComparedBrick => {
     const count = sequences.length;
-    const wholeMs = sequences.reduce((sum, { ms, nodes, innerRuns }) => {
+    const times = sequences.map(({ ms, nodes, innerRuns }) => {
       const cost = innerRuns > 0 ? (nodes + innerRuns) * nodeMs : (costMs ?? nodes * nodeMs);
-      return sum + Math.max(0, ms - cost);
-    }, 0);
+      return Math.max(0, ms - cost);
+    });
+    const kernelsMs = sumOf(times);
     const kernels = count * countTimed(brick);
     const { interval } = predictionInterval({ terms: [{ latency, count }], kernels, calls: [] }, spreads);
     const { ms: bricksMs, lowMs, highMs } = interval;
-    const isWithin = lowMs === undefined || highMs === undefined ? undefined : lowMs <= wholeMs && wholeMs <= highMs;
-    const events = sequences.reduce((sum, { innerRuns }) => sum + innerRuns, count);
-    const isLarge = Math.abs(wholeMs - bricksMs) > events * RESOLUTION_MS;
+    const events = count + sumOf(sequences.map(({ innerRuns }) => innerRuns));
+    const isLarge = Math.abs(kernelsMs - bricksMs) > events * RESOLUTION_MS;
+    const hasInterval = lowMs !== undefined && highMs !== undefined;
+    const isOutside = hasInterval ? (kernelsMs < lowMs || kernelsMs > highMs) && isLarge : null;
     const [longest] = sequences.toSorted((a, b) => b.ms - a.ms);
     const { signature, operators, shapes = [] } = brick;
-    const isOutside = isWithin === undefined ? undefined : !isWithin && isLarge;
-    return { signature, operators, shapes, kernel: longest?.name ?? '', count, wholeMs, bricksMs, isOutside };
+    const kernel = longest?.name ?? '';
+    return { signature, operators, shapes, kernel, sequences: count, kernelsMs, bricksMs, isOutside };
   });
-  const size = ({ wholeMs, bricksMs }: ComparedBrick): number => Math.abs(wholeMs - bricksMs);
+  const size = ({ kernelsMs, bricksMs }: ComparedBrick): number => Math.abs(kernelsMs - bricksMs);
   return {
     kind: 'compared',
     graphMs: run.wholeMs,
-    kernelsMs: bricks.reduce((sum, { wholeMs }) => sum + wholeMs, 0),
-    bricksMs: bricks.reduce((sum, one) => sum + one.bricksMs, 0),
+    kernelsMs: sumOf(bricks.map(({ kernelsMs }) => kernelsMs)),
+    bricksMs: sumOf(bricks.map(({ bricksMs }) => bricksMs)),
     bricks: bricks.toSorted((a, b) => size(b) - size(a)),
     costMs: run.costMs,
   };

@@ -16,8 +16,7 @@ import { madeUpWarning } from './made-up-warning.js';
 import { noiseWarnings } from './noise.js';
 import { failureText } from '../estimate/failure-text.js';
 import { PROFILE_ERROR } from '../estimate/interval.js';
-import type { Interval } from '../estimate/statistics.js';
-import { CONFIDENCE } from '../estimate/statistics.js';
+import { CONFIDENCE, type Interval } from '../estimate/statistics.js';
 import { spreadOfBrick } from '../estimate/variance-components.js';
 import type { ModelReport, Report } from './report-schema.js';
 import { finite, toPercent, ratio } from './figures.js';
@@ -75,24 +74,16 @@ function isWithin(value: number | null, interval: Interval | undefined): boolean
   return interval.lowMs <= value && value <= interval.highMs;
 }
 
-function listKernelDifferences({ kernelCheck }: ModelResult): ModelReport['kernel_differences'] {
-  if (kernelCheck?.kind !== 'compared') return null;
-  return withSnakeKeys(kernelCheck.differences);
-}
-
-function describeExtension({ extension }: ModelResult): Pick<ModelReport, 'extended' | 'not_extended'> {
-  switch (extension?.kind) {
-    case undefined:
-      return { extended: null, not_extended: null };
-    case 'whole':
-      return { extended: null, not_extended: extension.reason };
-    case 'extended': {
-      const { blocks, optimizedWith, wholeBytes, shortenedBytes } = extension;
-      const bytes = { weight_bytes: wholeBytes, optimized_weight_bytes: shortenedBytes };
-      const of = { blocks: blocks.count, layers_of_block: blocks.length, optimized_with: [...optimizedWith] };
-      return { extended: { ...of, ...bytes }, not_extended: null };
-    }
-  }
+function describeExtended({ extension }: ModelResult): ModelReport['extended'] {
+  if (extension?.kind !== 'extended') return null;
+  const { blocks, optimizedWith, wholeBytes, shortenedBytes } = extension;
+  return {
+    blocks: blocks.count,
+    layers_of_block: blocks.length,
+    optimized_with: [...optimizedWith],
+    weight_bytes: wholeBytes,
+    optimized_weight_bytes: shortenedBytes,
+  };
 }
 
 function describeCheck({ check }: ModelResult): ModelReport['check'] {
@@ -101,23 +92,8 @@ function describeCheck({ check }: ModelResult): ModelReport['check'] {
     return { graph_ms: null, kernels_ms: null, bricks_ms: null, bricks: [], seconds: null, failure: check.reason };
   }
   const { graphMs, kernelsMs, bricksMs, bricks, costMs } = check;
-  return {
-    graph_ms: graphMs,
-    kernels_ms: kernelsMs,
-    bricks_ms: bricksMs,
-    bricks: bricks.map(({ operators, shapes, count, wholeMs, isOutside, ...brick }) => ({
-      signature: brick.signature,
-      operators: [...operators],
-      shapes: [...shapes],
-      kernel: brick.kernel,
-      sequences: count,
-      kernels_ms: wholeMs,
-      bricks_ms: brick.bricksMs,
-      is_outside: isOutside ?? null,
-    })),
-    seconds: inSeconds(costMs),
-    failure: null,
-  };
+  const compared = withSnakeKeys({ graphMs, kernelsMs, bricksMs, bricks });
+  return { ...compared, seconds: inSeconds(costMs), failure: null };
 }
 
 function modelReport(
@@ -125,7 +101,7 @@ function modelReport(
   { cut, batch }: Pick<ReportSettings, 'cut' | 'batch'>,
   preparingMs: number | undefined,
 ): ModelReport {
-  const { estimate, endToEnd, limitedBy, kernels, inputs } = result;
+  const { estimate, endToEnd, limitedBy, kernels, inputs, kernelCheck, extension } = result;
   const end = (interval: Interval | undefined, bound: keyof Interval): number | null => finite(interval?.[bound]);
   const { madeUpValues: madeUp } = estimate;
   const endToEndMs = computeLatency(endToEnd?.first);
@@ -135,14 +111,15 @@ function modelReport(
     cut,
     layers: estimate.layers,
     kernels: kernels ?? null,
-    kernel_differences: listKernelDifferences(result),
+    kernel_differences: kernelCheck?.kind === 'compared' ? withSnakeKeys(kernelCheck.differences) : null,
     check: describeCheck(result),
     assumed_inputs: (inputs?.assumed ?? []).map(({ name, values }) => ({ name, values })),
     dimensions: (inputs?.sizes ?? []).map(({ name, size }) => ({ name, size })),
     throughput_per_second: estimateMs === null ? null : ratio(batch * 1000, estimateMs),
     tokens_per_second:
       inputs?.tokens === undefined || estimateMs === null ? null : ratio(inputs.tokens * 1000, estimateMs),
-    ...describeExtension(result),
+    extended: describeExtended(result),
+    not_extended: extension?.kind === 'whole' ? extension.reason : null,
     made_up_values: madeUp ? { operators: [...madeUp.operators], kernels: madeUp.kernels } : null,
     values_of_run: result.runWith ?? null,
     unique_bricks: estimate.uniqueBricks,

@@ -5,15 +5,15 @@ import { buildReport } from '../../../../plugins/dlbricks/report/report.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
 import { COSTS, endToEndOf, estimateOf, resultOf, SETTINGS } from './sample-result.js';
 
-function brick(index: number, wholeMs: number, bricksMs: number, isOutside: boolean): ComparedBrick {
+function brick(index: number, kernelsMs: number, bricksMs: number, isOutside: boolean): ComparedBrick {
   const kernel = `/layer${index}/MatMul`;
   return {
     signature: `${index}`,
     operators: ['MatMul'],
     shapes: ['8x64', '64x64'],
     kernel,
-    count: 2,
-    wholeMs,
+    sequences: 2,
+    kernelsMs,
     bricksMs,
     isOutside,
   };
