@@ -43,13 +43,13 @@ export const agreementSchema = z.strictObject({
 
 export type AgreementDocument = z.infer<typeof agreementSchema>;
 
+export type DifferingAspect = AgreementDocument['aspects'][number];
+
+export type ComparedOutput = AgreementDocument['outputs'][number];
+
 export function verdictOfAll(outputs: AgreementDocument['outputs']): AgreementDocument['verdict'] {
-  return (
-    worst(
-      OUTPUT_VERDICTS,
-      outputs.map(({ verdict }) => verdict),
-    ) ?? 'not known'
-  );
+  const verdicts = outputs.map(({ verdict }) => verdict);
+  return worst(OUTPUT_VERDICTS, verdicts) ?? 'not known';
 }
 
 function listNotes({ aspects, outputs, verdict }: AgreementDocument): readonly string[] {

@@ -1,19 +1,19 @@
 import { type Both, type RunValue, topOf } from '../../../src/plugin-api.js';
+import type { ComparedOutput } from './agreement-result.js';
 
-/** Figures are null where they mean nothing. */
-export interface Agreement {
+type Figures = Pick<ComparedOutput, 'elements' | 'reason' | keyof typeof NO_FIGURES>;
+
+export interface Agreement extends Figures {
   readonly isSame: boolean;
-  readonly compared: number;
-  readonly largest: number | null;
-  readonly relative: number | null;
-  readonly cosine: number | null;
-  readonly top1: number | null;
-  /** Share of the five largest elements of each row that are among the other side's five largest. */
-  readonly top5: number | null;
-  readonly reason: string | undefined;
 }
 
-const NOTHING = { isSame: false, largest: null, relative: null, cosine: null, top1: null, top5: null } as const;
+export const NO_FIGURES = {
+  largest_difference: null,
+  relative_difference: null,
+  cosine: null,
+  top_1: null,
+  top_5: null,
+};
 
 type Rows = ReturnType<typeof topOf>;
 
@@ -32,15 +32,16 @@ function computeSharedPart(first: Rows, second: Rows, most: number): number | nu
 
 /** Compares the elements that were returned. Element types may differ. */
 export function compareValues(first: RunValue, second: RunValue): Agreement {
-  const compared = first.elements.length;
+  const elements = first.elements.length;
   const tops = [listTopRows(first), listTopRows(second)] as const;
-  const agreed = { top1: computeSharedPart(...tops, 1), top5: computeSharedPart(...tops, 5), compared };
+  const agreed = { elements, top_1: computeSharedPart(...tops, 1), top_5: computeSharedPart(...tops, 5), reason: null };
   if (first.dims.join() !== second.dims.join() || first.stride !== second.stride) {
     const [one, other] = [first, second].map(({ elementType, dims }) => `${elementType}[${dims.join(', ')}]`);
-    return { ...NOTHING, compared: 0, reason: `${one ?? ''} on one side, ${other ?? ''} on the other` };
+    const reason = `${one ?? ''} on one side, ${other ?? ''} on the other`;
+    return { ...NO_FIGURES, isSame: false, elements: 0, reason };
   }
   if (first.sha256 === second.sha256 && first.elementType === second.elementType) {
-    return { ...agreed, isSame: true, largest: 0, relative: 0, cosine: 1, reason: undefined };
+    return { ...agreed, isSame: true, largest_difference: 0, relative_difference: 0, cosine: 1 };
   }
   let largest = 0;
   let most = 0;
@@ -52,7 +53,7 @@ export function compareValues(first: RunValue, second: RunValue): Agreement {
     if (!Number.isFinite(one) || !Number.isFinite(other)) {
       if (Object.is(one, other)) continue;
       const reason = `element ${index * first.stride} is ${one} on one side, ${other} on the other`;
-      return { ...NOTHING, compared, reason };
+      return { ...NO_FIGURES, isSame: false, elements, reason };
     }
     largest = Math.max(largest, Math.abs(one - other));
     most = Math.max(most, Math.abs(one));
@@ -64,15 +65,14 @@ export function compareValues(first: RunValue, second: RunValue): Agreement {
   return {
     ...agreed,
     isSame: false,
-    largest,
-    relative: largest === 0 ? 0 : most === 0 ? null : largest / most,
+    largest_difference: largest,
+    relative_difference: largest === 0 ? 0 : most === 0 ? null : largest / most,
     // Rounding can take it above 1.
     cosine: lengths === 0 ? null : Math.min(1, product / lengths),
-    reason: undefined,
   };
 }
 
-export function isWithinTolerance({ relative }: Agreement, tolerance: number): boolean {
+export function isWithinTolerance({ relative_difference: relative }: Agreement, tolerance: number): boolean {
   return relative !== null && relative <= tolerance;
 }
 

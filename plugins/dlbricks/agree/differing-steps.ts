@@ -1,12 +1,5 @@
 import { elementsOfPicture, type ElementType, type Image, type ImageSteps } from '../../../src/plugin-api.js';
-
-export interface DifferingFact {
-  readonly aspect: string;
-  readonly before: string;
-  readonly after: string;
-  /** The largest difference that this step alone makes in the input; null where it is no step, or the size differs. */
-  readonly inputDifference: number | null;
-}
+import type { DifferingAspect } from './agreement-result.js';
 
 const NAMES: Readonly<Record<keyof ImageSteps, string>> = {
   colorMode: 'decode.color_mode',
@@ -26,7 +19,7 @@ export function differingSteps(
   after: ImageSteps,
   picture: Image,
   elementType: ElementType,
-): readonly DifferingFact[] {
+): readonly DifferingAspect[] {
   const keys = Object.keys(NAMES) as (keyof ImageSteps)[];
   const differing = keys.filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]));
   const usual = differing.length === 0 ? [] : elementsOfPicture(picture, before, elementType);
@@ -34,7 +27,7 @@ export function differingSteps(
     aspect: NAMES[key],
     before: JSON.stringify(before[key]),
     after: JSON.stringify(after[key]),
-    inputDifference: largestDifference(
+    input_difference: largestDifference(
       usual,
       elementsOfPicture(picture, { ...before, [key]: after[key] }, elementType),
     ),

@@ -33,10 +33,16 @@ import {
   withPicture,
   writeShown,
 } from '../../../src/plugin-api.js';
-import { compareValues, isWithinTolerance, findParting } from '../agree/agreement.js';
-import { type AgreementDocument, shownAgreement, verdictOfAll } from '../agree/agreement-result.js';
+import { compareValues, isWithinTolerance, findParting, NO_FIGURES } from '../agree/agreement.js';
+import {
+  type AgreementDocument,
+  type ComparedOutput,
+  type DifferingAspect,
+  shownAgreement,
+  verdictOfAll,
+} from '../agree/agreement-result.js';
 import { dequantizedNames } from '../agree/dequantized-values.js';
-import { type DifferingFact, differingSteps } from '../agree/differing-steps.js';
+import { differingSteps } from '../agree/differing-steps.js';
 import { coarsestPrecision } from '../agree/precision.js';
 import { listAspects } from '../compare/compare-rounds.js';
 import { isSide, parseSide } from '../compare/side.js';
@@ -49,8 +55,6 @@ interface Half {
   readonly runOptions: RunOptions;
   readonly loaded: LoadedModel;
 }
-
-type Output = AgreementDocument['outputs'][number];
 
 const ELEMENTS = { output: 65_536, layer: 4096 } as const;
 
@@ -89,13 +93,14 @@ async function partingAt(
   halves: Both<Half>,
   tolerance: number,
   signal: AbortSignal,
-): Promise<Pick<Output, keyof typeof NO_PARTING>> {
+): Promise<Pick<ComparedOutput, keyof typeof NO_PARTING>> {
   const [{ loaded }] = halves;
   const standIns = [dequantizedNames(loaded.model), dequantizedNames(halves[1].loaded.model)] as const;
   const parting = findParting(listOutputNames(loaded), await runBoth(halves, signal, true), tolerance, standIns);
   if (parting === undefined) return NO_PARTING;
   const node = loaded.model.graph.nodes.find(({ outputs }) => outputs.includes(parting.name));
-  return { parts_at: parting.name, parts_operator: node?.opType ?? null, parts_by: parting.agreement.relative };
+  const { relative_difference: by } = parting.agreement;
+  return { parts_at: parting.name, parts_operator: node?.opType ?? null, parts_by: by };
 }
 
 /** By name, or by place where the two have other names. */
@@ -105,23 +110,19 @@ function pairOutputs([first, second]: Both<ReadonlyMap<string, RunValue>>) {
   return [...first].map(([name, one], place) => ({ name, one, other: isByPlace ? others[place] : second.get(name) }));
 }
 
-async function comparedOutputs(halves: Both<Half>, input: string, signal: AbortSignal): Promise<Output[]> {
+async function comparedOutputs(halves: Both<Half>, input: string, signal: AbortSignal): Promise<ComparedOutput[]> {
   const { name: precision, tolerance } = coarsestPrecision(halves.map(({ loaded }) => loaded.model));
   const about = { model: halves[0].loaded.name, input, precision, tolerance };
-  const noFigures = { largest_difference: null, relative_difference: null, cosine: null, top_1: null, top_5: null };
-  const unknown = (output: string, reason: string): Output => {
-    return { ...about, output, elements: 0, ...noFigures, verdict: 'not known', ...NO_PARTING, reason };
+  const unknown = (output: string, reason: string): ComparedOutput => {
+    return { ...about, output, elements: 0, ...NO_FIGURES, verdict: 'not known', ...NO_PARTING, reason };
   };
   try {
-    const outputs = pairOutputs(await runBoth(halves, signal)).map(({ name: output, one, other }): Output => {
+    const outputs = pairOutputs(await runBoth(halves, signal)).map(({ name: output, one, other }): ComparedOutput => {
       if (other === undefined) return unknown(output, 'the other side has no output of this name');
       const agreement = compareValues(one, other);
-      const { compared, largest, relative, cosine, top1, top5, isSame, reason = null } = agreement;
-      return {
-        ...{ ...about, output, elements: compared, largest_difference: largest, relative_difference: relative },
-        ...{ cosine, top_1: top1, top_5: top5, ...NO_PARTING, reason },
-        verdict: isSame ? 'same' : isWithinTolerance(agreement, tolerance) ? 'within tolerance' : 'different',
-      };
+      const { isSame, ...figures } = agreement;
+      const verdict = isSame ? 'same' : isWithinTolerance(agreement, tolerance) ? 'within tolerance' : 'different';
+      return { ...about, output, ...figures, verdict, ...NO_PARTING };
     });
     if (!outputs.some(({ verdict }) => verdict === 'different')) return outputs;
     const parting = await partingAt(halves, tolerance, signal);
@@ -133,8 +134,8 @@ async function comparedOutputs(halves: Both<Half>, input: string, signal: AbortS
 }
 
 interface Agreed {
-  readonly outputs: readonly Output[];
-  readonly aspects: readonly DifferingFact[];
+  readonly outputs: readonly ComparedOutput[];
+  readonly aspects: readonly DifferingAspect[];
   readonly models: readonly LoadedModel[];
   readonly agent: BenchmarkAgent;
 }
@@ -158,12 +159,12 @@ async function agreeStacks(
     return { agent, runOptions, system: identifySystem(agent.description, runOptions) };
   };
   const stacks = [stackOf(0), stackOf(1)] as const;
-  const outputs: Output[] = [];
+  const outputs: ComparedOutput[] = [];
   for (const [index, loaded] of models.entries()) {
     const second = { ...stacks[1], loaded: others[index] ?? loaded };
     outputs.push(...(await comparedOutputs([{ ...stacks[0], loaded }, second], 'made up', host.signal)));
   }
-  const aspects = listAspects(stacks).map((aspect) => ({ ...aspect, inputDifference: null }));
+  const aspects = listAspects(stacks).map((aspect) => ({ ...aspect, input_difference: null }));
   return { outputs, aspects, models, agent: agents[0] };
 }
 
@@ -204,7 +205,8 @@ async function agreeModels(
   }
   const half = (loaded: LoadedModel): Half => ({ agent, runOptions, loaded });
   const [before = '', after = ''] = models.map(({ model }) => signatureWithoutName(model).slice(0, 12));
-  const aspects: DifferingFact[] = before === after ? [] : [{ aspect: 'graph', before, after, inputDifference: null }];
+  const graph = { aspect: 'graph', before, after, input_difference: null };
+  const aspects: DifferingAspect[] = before === after ? [] : [graph];
   if (inputs === undefined) {
     const halves = [half(models[0]), half(models[1])] as const;
     return { outputs: await comparedOutputs(halves, 'made up', host.signal), aspects, models, agent };
@@ -212,7 +214,7 @@ async function agreeModels(
   const pictures = new Map<string, Image>();
   for (const path of paths) pictures.set(path, await pictureAt(path));
   if (pictures.size === 0) pictures.set('a made-up picture', madeUpPicture());
-  const outputs: Output[] = [];
+  const outputs: ComparedOutput[] = [];
   for (const [name, picture] of pictures) {
     const one = half(await withPicture(models[0], inputs[0], picture));
     const other = half(await withPicture(models[1], inputs[1], picture));
@@ -260,7 +262,7 @@ export function registerAgree(program: Command, host: CommandHost): void {
         before,
         after,
         verdict: verdictOfAll([...outputs]),
-        aspects: aspects.map(({ inputDifference, ...aspect }) => ({ ...aspect, input_difference: inputDifference })),
+        aspects: [...aspects],
         outputs: [...outputs],
       };
       await writeShown(shownAgreement(document), shownTo, host);

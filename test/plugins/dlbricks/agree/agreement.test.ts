@@ -26,32 +26,34 @@ const SCORES = [1, 2, 3, 4, 5, 6, 7];
 
 describe('the agreement of two values', () => {
   it('is complete for the same bits', () => {
-    const { isSame, largest, relative, cosine, top1, top5 } = compareValues(valueOf(SCORES), valueOf(SCORES));
-    assert.deepEqual(
-      { isSame, largest, relative, cosine, top1, top5 },
-      {
-        ...{ isSame: true, largest: 0, relative: 0 },
-        ...{ cosine: 1, top1: 1, top5: 1 },
-      },
-    );
+    assert.deepEqual(compareValues(valueOf(SCORES), valueOf(SCORES)), {
+      isSame: true,
+      elements: 7,
+      largest_difference: 0,
+      relative_difference: 0,
+      cosine: 1,
+      top_1: 1,
+      top_5: 1,
+      reason: null,
+    });
   });
 
   it('has the largest difference, also over the largest element, and the cosine', () => {
-    const { largest, relative, cosine } = compareValues(valueOf([3, 4]), valueOf([4, 3]));
-    assert.deepEqual([largest, relative], [1, 0.25]);
-    assert.ok(Math.abs((cosine ?? 0) - 24 / 25) < 1e-12);
-    assert.equal(compareValues(valueOf([0, 0]), valueOf([0, 1])).relative, null);
+    const agreement = compareValues(valueOf([3, 4]), valueOf([4, 3]));
+    assert.deepEqual([agreement.largest_difference, agreement.relative_difference], [1, 0.25]);
+    assert.ok(Math.abs((agreement.cosine ?? 0) - 24 / 25) < 1e-12);
+    assert.equal(compareValues(valueOf([0, 0]), valueOf([0, 1])).relative_difference, null);
     assert.equal(compareValues(valueOf([0, 0]), valueOf([0, 1])).cosine, null);
   });
 
   it('has the first and the first five places of rows of scores', () => {
     const swapped = compareValues(valueOf(SCORES), valueOf([1, 2, 3, 4, 5, 7, 6]));
-    assert.deepEqual([swapped.top1, swapped.top5], [0, 1]);
+    assert.deepEqual([swapped.top_1, swapped.top_5], [0, 1]);
     const replaced = compareValues(valueOf(SCORES), valueOf([9, 2, 3, 4, 5, 6, 7]));
-    assert.deepEqual([replaced.top1, replaced.top5], [0, 0.8]);
-    assert.equal(compareValues(valueOf([1, 2]), valueOf([2, 1])).top1, null);
+    assert.deepEqual([replaced.top_1, replaced.top_5], [0, 0.8]);
+    assert.equal(compareValues(valueOf([1, 2]), valueOf([2, 1])).top_1, null);
     assert.equal(
-      compareValues(valueOf(SCORES, { dims: [7] }), valueOf([7, ...SCORES.slice(1)], { dims: [7] })).top1,
+      compareValues(valueOf(SCORES, { dims: [7] }), valueOf([7, ...SCORES.slice(1)], { dims: [7] })).top_1,
       null,
     );
   });
@@ -61,10 +63,11 @@ describe('the agreement of two values', () => {
       compareValues(valueOf([1, 2]), valueOf([1, 2], { dims: [2, 1] })).reason ?? '',
       /float32\[1, 2\] on one side, float32\[2, 1\] on the other/,
     );
-    const { reason, largest } = compareValues(valueOf([1, NaN, 3]), valueOf([1, 2, 3]));
-    assert.deepEqual([reason, largest], ['element 1 is NaN on one side, 2 on the other', null]);
+    const one = compareValues(valueOf([1, NaN, 3]), valueOf([1, 2, 3]));
+    const reason = 'element 1 is NaN on one side, 2 on the other';
+    assert.deepEqual([one.reason, one.largest_difference], [reason, null]);
     const both = compareValues(valueOf([1, NaN, -Infinity]), valueOf([2, NaN, -Infinity]));
-    assert.deepEqual([both.reason, both.largest], [undefined, 1]);
+    assert.deepEqual([both.reason, both.largest_difference], [null, 1]);
   });
 
   it('ends at the first value of the graph that differs beyond the tolerance', () => {
