@@ -7,12 +7,13 @@ import { spreadsFor, spreadsOfSystem } from '../../plugins/dlbricks/estimate/spr
 import { mean } from '../../plugins/dlbricks/estimate/statistics.js';
 import { earlierRuns } from '../../plugins/dlbricks/measure/earlier-runs.js';
 import { describeKernels, measuredKernels } from '../../plugins/dlbricks/measure/known-kernels.js';
-import { wantedOfNeed } from '../../plugins/dlbricks/measure/wanted-need.js';
+import { findKnown } from '../../plugins/dlbricks/measure/known-needs.js';
+import { OCCASIONS } from '../../plugins/dlbricks/measure/tasks.js';
 import { KernelPredictor } from '../../plugins/dlbricks/predict/kernel-predictor.js';
 import { settingsSchema } from '../../plugins/dlbricks/settings.js';
 import type { BenchmarkAgent } from '../../src/agent/benchmark-agent.js';
 import { DEFAULT_LIMITS, DEFAULT_PROTOCOL } from '../../src/manifest/evaluation.js';
-import { knownResults, type ResultStore, type RunOptions, type System } from '../../src/plugin-api.js';
+import { type ResultStore, type RunOptions, type System } from '../../src/plugin-api.js';
 import { loadModel } from '../../src/registry/load-model.js';
 
 export interface LeftOut {
@@ -61,10 +62,8 @@ export async function leaveOut(
     const others = prepared.filter((other) => groupOf(other.recipe.name) !== groupOf(name));
     const measured = await measuredKernels(describeKernels(others), store, system, settings);
     const context = computeContext(recipe, system);
-    const wanted = [1, 2, 3, 4, 5].flatMap((occasion) => {
-      return modelNeeds(recipe, system, DEFAULT_PROTOCOL).map((need) => wantedOfNeed(need, occasion, settings));
-    });
-    const all = groupObservations((await knownResults(wanted, system, store)).measurements());
+    const needs = modelNeeds(recipe, system, DEFAULT_PROTOCOL);
+    const all = groupObservations((await findKnown(needs, OCCASIONS, system, settings, store)).measurements());
     const own = new Set(recipe.bricks.map((brick) => brickKey(brick, context)));
     const calls = new Map([...all].filter(([key]) => !own.has(key)));
     const spreads = spreadsFor(spreadsOfSystem([], new Map(), { earlier }), whole.signature);

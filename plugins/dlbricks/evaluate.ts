@@ -63,7 +63,6 @@ export interface EstimateRequest extends CutSettings, MeasureSettings, Remeasuri
 
 interface Plan extends Prepared {
   readonly request: EstimateRequest;
-  readonly system: System;
   readonly run: SystemRun;
   readonly bricks: MeasuringPlan;
   readonly wholes: MeasuringPlan;
@@ -159,7 +158,7 @@ async function planOf(
   const repeated = measureEndToEnd ? wholeModelTasks(runnable, SECOND_OCCASION, request) : [];
   const repeatable = repeated.filter((task) => !run.hasFailedBefore(task));
   const again = await run.plan(repeatable, request);
-  return { request, system, models, unchanged, preparingMs, run, bricks, wholes, again };
+  return { request, models, unchanged, preparingMs, run, bricks, wholes, again };
 }
 
 function alike(prepared: readonly PreparedModel[], others: readonly PreparedModel[]): readonly string[] {
@@ -181,7 +180,8 @@ function knownPart({ tasks }: MeasuringPlan, run: SystemRun): MeasuringPlan {
 }
 
 async function carryOut(plan: Plan, context: MeasuringContext): Promise<EstimateResult> {
-  const { request, system, models, unchanged, preparingMs, run, bricks, wholes, again } = plan;
+  const { request, models, unchanged, preparingMs, run, bricks, wholes, again } = plan;
+  const { system } = run;
   const measuredBefore = run.measured;
   const delayBeforeMs = run.delayMs;
   const known = await run.measure(bricks, request);
@@ -192,7 +192,7 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
   const wholesCost = await run.measure(wholes, request);
   const repeat = async (wholes: Wholes): Promise<MeasuringCost> => {
     if (!isRepeated) return NO_COST;
-    return repeatBricks(models, run, system, request, context, { wholes, earlier });
+    return repeatBricks(models, run, request, context, { wholes, earlier });
   };
   // These whole models have no second measurement yet, also where the store has one: every run decides alike.
   const ownWholes = request.measureEndToEnd ? models.map(({ whole }) => [whole.signature, []] as const) : [];
@@ -232,10 +232,7 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
       readingMs: request.readingMs,
       preparingOfModelsMs: models.map(({ costMs }) => costMs),
       // The time of this run, or the earlier time where graphs were optimized before.
-      preparingMs: Math.max(
-        preparingMs,
-        models.reduce((sum, { costMs }) => sum + costMs, 0),
-      ),
+      preparingMs: Math.max(preparingMs, sumOf(models.map(({ costMs }) => costMs))),
       bricksFirst: firstCost,
       bricksAgain: againCost,
       modelsFirst: wholesCost,
@@ -360,7 +357,6 @@ function plannedEvent(
 async function repeatBricks(
   models: readonly PreparedModel[],
   run: SystemRun,
-  system: System,
   request: EstimateRequest,
   context: MeasuringContext,
   known: KnownOfSystem,
@@ -368,7 +364,7 @@ async function repeatBricks(
   let cost = NO_COST;
   for (;;) {
     const observations = groupObservations(run.results.measurements());
-    const tasks = tasksOfNextOccasion(models, observations, system, request, request.precision, known);
+    const tasks = tasksOfNextOccasion(models, observations, run.system, request, request.precision, known);
     // This ends: each brick has a limited number of occasions, and a brick whose measurement failed is not tried again.
     if (tasks.length === 0) return cost;
     const round = await run.plan(tasks, request);

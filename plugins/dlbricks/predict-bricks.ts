@@ -1,11 +1,4 @@
-import {
-  distinctTasks,
-  type MeasuringContext,
-  type MeasuringPlan,
-  type System,
-  type Task,
-  taskKey,
-} from '../../src/plugin-api.js';
+import { distinctTasks, type MeasuringContext, type MeasuringPlan, type Task, taskKey } from '../../src/plugin-api.js';
 import type { Cut } from './cut/cut.js';
 import { computeContext } from './bricks/needs.js';
 import type { PreparedModel } from './bricks/prepare-model.js';
@@ -27,7 +20,6 @@ interface PlanToPredict {
       readonly measure?: Measure | undefined;
       readonly precision: Precision;
     };
-  readonly system: System;
   readonly models: readonly PreparedModel[];
   readonly run: SystemRun;
   readonly bricks: MeasuringPlan;
@@ -55,7 +47,7 @@ const learnedBy = new WeakMap<SystemRun, Learned>();
  * evaluations, unless they neither are measured nor will be.
  */
 async function learn(
-  { request, system, models, run, bricks }: PlanToPredict,
+  { request, models, run, bricks }: PlanToPredict,
   { store }: MeasuringContext,
 ): Promise<KernelPredictor> {
   const own = describeKernels(models);
@@ -66,7 +58,7 @@ async function learn(
   const last = learnedBy.get(run);
   const isLearned = last?.measured === run.measured && [...known.keys()].every((one) => last.kernels.has(one));
   if (isLearned && request.measure === 'none') return last.predictor;
-  const found = await knownKernels(store, known, system, request);
+  const found = await knownKernels(store, known, run.system, request);
   await keepKernels(store, request.measure === 'none' ? known : own, found.stored);
   const predictor = new KernelPredictor(found.measured);
   learnedBy.set(run, {
@@ -83,7 +75,8 @@ export async function predict(
   context: MeasuringContext,
   earlier: Earlier | undefined,
 ): Promise<Predicting> {
-  const { request, system, models, run, bricks } = plan;
+  const { request, models, run, bricks } = plan;
+  const { system } = run;
   const { measure = 'all' } = request;
   if (measure === 'all') {
     if (bricks.missing.length > 0 && request.cut === 'kernel') {

@@ -23,7 +23,7 @@ export interface Remeasuring {
 }
 
 export class SystemRun {
-  readonly #results = new KnownResults();
+  readonly results = new KnownResults();
   readonly #measuring: Measuring;
   readonly #planned = new Set<string>();
   #measured = 0;
@@ -34,11 +34,7 @@ export class SystemRun {
     private readonly progress: RunProgress,
     readonly system: System,
   ) {
-    this.#measuring = new Measuring(context, system, this.#results, progress);
-  }
-
-  get results(): KnownResults {
-    return this.#results;
+    this.#measuring = new Measuring(context, system, this.results, progress);
   }
 
   get measured(): number {
@@ -62,7 +58,7 @@ export class SystemRun {
   /** Looks up the measurements of some tasks in the store. Tasks of an earlier phase are not missing in this one. */
   async plan(tasks: readonly Task[], { remeasure = DEFAULT_REMEASURE }: Remeasuring): Promise<MeasuringPlan> {
     const { system } = this;
-    const plan = await planMeasuring(tasks, this.#results, { system, store: this.context.store, remeasure });
+    const plan = await planMeasuring(tasks, this.results, { system, store: this.context.store, remeasure });
     const isNew = ({ request }: Task): boolean => !this.#planned.has(taskKey(request));
     const missing = plan.missing.filter(isNew);
     const disturbed = plan.disturbed.filter(isNew);
@@ -71,13 +67,13 @@ export class SystemRun {
   }
 
   has({ request }: Task): boolean {
-    return this.#results.get(request) !== undefined;
+    return this.results.get(request) !== undefined;
   }
 
   /** Whether the task failed on the first occasion, so that there is nothing to repeat. */
   hasFailedBefore({ request }: Task): boolean {
     if (request.occasion === FIRST_OCCASION) return false;
-    return this.#results.get({ ...request, occasion: FIRST_OCCASION })?.outcome.kind === 'failure';
+    return this.results.get({ ...request, occasion: FIRST_OCCASION })?.outcome.kind === 'failure';
   }
 
   /** Measures the missing tasks, which the progress already expects, then the disturbed ones again. */
@@ -89,7 +85,7 @@ export class SystemRun {
     const before = this.#measuring.wallMs;
     const wasMissing = new Set(missing);
     const known = tasks.filter((task) => !wasMissing.has(task));
-    const knownMs = known.reduce((sum, { request }) => sum + (this.#results.get(request)?.costMs ?? 0), 0);
+    const knownMs = known.reduce((sum, { request }) => sum + (this.results.get(request)?.costMs ?? 0), 0);
     this.#measured += await this.#measuring.measure(missing, remeasure, progress);
     this.#measured += await this.#measuring.replaceWhileQuiet(disturbed);
     return { nowMs: this.#measuring.wallMs - before, beforeMs: knownMs };

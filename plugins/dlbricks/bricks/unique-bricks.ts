@@ -29,7 +29,7 @@ import {
 import { type EmptyCall, emptyCall } from './empty-call.js';
 import { computeFootprint } from './footprint.js';
 import { type OutputCopy, outputCopy } from './output-copy.js';
-import type { MadeUpPart, ModelRecipe } from './recipe.js';
+import type { BrickRecipe, MadeUpPart, ModelRecipe } from './recipe.js';
 import { cutAtValuesOfRun } from './values-of-run.js';
 
 export interface DecomposedModel {
@@ -176,18 +176,7 @@ function assemble(
   return {
     recipe: {
       ...header,
-      bricks: bricks.map(({ signature, operators, inputs, copies }) => ({
-        signature,
-        operators: [...operators],
-        shapes: inputs.map(({ dims }) => dims.join('x')),
-        ...(copies && {
-          context: {
-            copies: copies.copies,
-            benchmark: copies.benchmark.signature,
-            baseline: copies.baseline.signature,
-          },
-        }),
-      })),
+      bricks: bricks.map(recipeOfBrick),
       sequences: brickOfSequence,
       edges: findEdges(graph, sequences).map(([from, to]): [number, number] => [from, to]),
       ...(madeUp && { made_up_values: madeUp }),
@@ -199,6 +188,16 @@ function assemble(
     largest: largestLayer(graph),
     computes: sequences.map((sequence) => sliceLayers(graph, sequence).flatMap(namesOfKernel)),
   };
+}
+
+export function recipeOfBrick({ signature, operators, inputs, copies }: MeasurableBrick): BrickRecipe {
+  const context = copies && {
+    copies: copies.copies,
+    benchmark: copies.benchmark.signature,
+    baseline: copies.baseline.signature,
+  };
+  const shapes = inputs.map(({ dims }) => dims.join('x'));
+  return { signature, operators: [...operators], shapes, ...(context && { context }) };
 }
 
 export function uniqueBricks(models: readonly DecomposedModel[]): readonly MeasurableBrick[] {

@@ -6,7 +6,6 @@ import {
   EXIT_PARTIAL,
   identifySystem,
   keepEstimates,
-  knownResults,
   KnownResults,
   type LoadedModel,
   loadModels,
@@ -32,10 +31,10 @@ import type { Earlier } from '../estimate/spreads-of-system.js';
 import { readResults } from '../exchange/results-file.js';
 import { earlierRuns } from '../measure/earlier-runs.js';
 import { describeKernels, knownKernels } from '../measure/known-kernels.js';
+import { findKnown } from '../measure/known-needs.js';
 import { KernelPredictor } from '../predict/kernel-predictor.js';
 import type { LayerFacts } from '../work/layer-facts.js';
-import { FIRST_OCCASION, type MeasureSettings, MAX_OCCASIONS } from '../measure/tasks.js';
-import { wantedOfNeed } from '../measure/wanted-need.js';
+import { type MeasureSettings, OCCASIONS } from '../measure/tasks.js';
 import { listKeptEstimates } from '../report/kept-estimates.js';
 import type { Report } from '../report/report-schema.js';
 import { isPartial, buildReport } from '../report/report.js';
@@ -136,9 +135,7 @@ async function openSource(
   const system = evaluationSystem(await findSystem(store, options, agent), recipe, options);
   const settings = { ...parseMeasureSettings(options, agent.description), runOptions: system.runOptions };
   const needs = recipe.models.flatMap((model) => modelNeeds(model, system, settings.protocol));
-  const occasions = Array.from({ length: MAX_OCCASIONS }, (_, index) => FIRST_OCCASION + index);
-  const wanted = occasions.flatMap((occasion) => needs.map((need) => wantedOfNeed(need, occasion, settings)));
-  const results = await knownResults(wanted, system, store);
+  const results = await findKnown(needs, OCCASIONS, system, settings, store);
   const source = { system, store, results, settings, earlier: await earlierRuns(store, system, settings.protocol) };
   if (options.fill !== 'kernels') return source;
   if (recipe.cut === 'layer') throw new PlatformError('usage', '--fill kernels needs the kernel cut');

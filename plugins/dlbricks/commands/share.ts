@@ -7,7 +7,6 @@ import {
   COMMAND_DEFAULTS,
   type CommandHost,
   identifySystem,
-  knownResults,
   loadModels,
   prepareOutputs,
   buildProvenance,
@@ -19,8 +18,8 @@ import { chooseGranularity } from '../bricks/decompose.js';
 import { prepareOrRefuse } from '../bricks/prepare-model.js';
 import { NO_WHOLE_MODEL } from '../estimation.js';
 import { groupObservations } from '../estimate/observations.js';
+import { findKnown } from '../measure/known-needs.js';
 import { FIRST_OCCASION } from '../measure/tasks.js';
-import { wantedOfNeed } from '../measure/wanted-need.js';
 import { sharingAmong } from '../sharing/sharing.js';
 import { sharingHeatMap, shownSharing } from '../sharing/sharing-result.js';
 import { prepareModels } from './prepare-models.js';
@@ -65,9 +64,8 @@ export function registerShare(parent: Command, host: CommandHost): void {
       const measuring = parseMeasureSettings(options, agent.description);
       const { protocol } = measuring;
       const needs = models.flatMap(({ recipe }) => modelNeeds(recipe, system, protocol));
-      const wanted = needs.map((need) => wantedOfNeed(need, FIRST_OCCASION, measuring));
-      const observations = groupObservations((await knownResults(wanted, system, store)).measurements());
-      const sharing = sharingAmong(models, system, observations);
+      const known = await findKnown(needs, [FIRST_OCCASION], system, measuring, store);
+      const sharing = sharingAmong(models, system, groupObservations(known.measurements()));
       const { cut } = settings;
       const granularity = chooseGranularity(settings, agent.description);
       const { batch = COMMAND_DEFAULTS.batch } = options;

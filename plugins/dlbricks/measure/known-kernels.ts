@@ -3,7 +3,6 @@ import {
   type Context,
   footprintClass,
   isDisturbed,
-  knownResults,
   type ResultStore,
   type System,
   unlessUnavailable,
@@ -15,8 +14,8 @@ import { brickLatency } from '../estimate/brick-latency.js';
 import { groupObservations } from '../estimate/observations.js';
 import type { MeasuredKernel } from '../predict/kernel-predictor.js';
 import type { LayerFacts } from '../work/layer-facts.js';
-import { FIRST_OCCASION, type MeasureSettings, MAX_OCCASIONS } from './tasks.js';
-import { wantedOfNeed } from './wanted-need.js';
+import { findKnown } from './known-needs.js';
+import { type MeasureSettings, OCCASIONS } from './tasks.js';
 
 const tensorsSchema = z.array(z.strictObject({ elementType: z.string(), dims: z.array(z.int().nonnegative()) }));
 
@@ -69,10 +68,6 @@ function storedKernel(signature: string, model: string, facts: LayerFacts): Stor
   };
 }
 
-function factsOfStored({ signature: _, model: __, ...facts }: StoredKernel): LayerFacts {
-  return facts;
-}
-
 /** A model, with what its bricks compute. */
 type DescribedModel = Pick<PreparedModel, 'recipe' | 'facts' | 'whole' | 'graph'>;
 
@@ -105,10 +100,6 @@ function contextsOf({ cacheBytes }: System): readonly Context[] {
   return [...new Set(classes)].map((footprintBytes) => ({ footprintBytes }));
 }
 
-function occasions(): readonly number[] {
-  return Array.from({ length: MAX_OCCASIONS }, (_, index) => FIRST_OCCASION + index);
-}
-
 interface KnownKernels {
   readonly measured: readonly MeasuredKernel[];
   readonly stored: ReadonlyMap<string, LayerFacts>;
@@ -129,7 +120,7 @@ export async function knownKernels(
   const stored = new Map<string, LayerFacts>();
   const read = async (): Promise<void> => {
     for await (const kernel of store.collection(KERNELS).find({})) {
-      stored.set(kernel.signature, factsOfStored(kernel));
+      stored.set(kernel.signature, kernel);
       kernels.set(kernel.signature, kernel);
     }
   };
@@ -147,20 +138,17 @@ export async function measuredKernels(
   system: System,
   settings: MeasureSettings,
 ): Promise<readonly MeasuredKernel[]> {
-  const signatures = [...kernels.keys()];
   const wanted = contextsOf(system).flatMap((context) => {
-    const needs = signatures.map((signature) => brickNeeds({ signature, operators: [] }, context, settings.protocol));
-    return occasions().flatMap((occasion) => needs.map(({ benchmark }) => wantedOfNeed(benchmark, occasion, settings)));
+    return [...kernels.values()].map((facts) => {
+      return { facts, context, brick: { signature: facts.signature, operators: [] } };
+    });
   });
-  const results = await unlessUnavailable(knownResults(wanted, system, store));
+  const needs = wanted.map(({ brick, context }) => brickNeeds(brick, context, settings.protocol).benchmark);
+  const results = await unlessUnavailable(findKnown(needs, OCCASIONS, system, settings, store));
   const quiet = [...(results?.measurements() ?? [])].filter((measurement) => !isDisturbed(measurement));
   const observations = groupObservations(quiet);
-  return contextsOf(system).flatMap((context) => {
-    return [...kernels.values()].flatMap((kernel): MeasuredKernel[] => {
-      const latency = brickLatency({ signature: kernel.signature, operators: [] }, context, observations);
-      if (latency.kind === 'unknown') return [];
-      const { footprintBytes } = context;
-      return [{ facts: factsOfStored(kernel), footprintBytes, ms: latency.ms, model: kernel.model }];
-    });
+  return wanted.flatMap(({ facts, context, brick }): MeasuredKernel[] => {
+    const latency = brickLatency(brick, context, observations);
+    return latency.kind === 'unknown' ? [] : [{ facts, ...context, ms: latency.ms, model: facts.model }];
   });
 }

@@ -18,6 +18,7 @@ import { operatorsLabel } from '../bricks/brick.js';
 import { roughMsOfBrick } from '../cut/rough-time.js';
 import { emptyCall } from '../bricks/empty-call.js';
 import { outputCopy } from '../bricks/output-copy.js';
+import { recipeOfBrick } from '../bricks/unique-bricks.js';
 import type { Suite, SuiteBrick } from '../exchange/suite.js';
 import {
   type BrickOfModel,
@@ -30,15 +31,10 @@ import {
 } from './tasks.js';
 
 function brickOfModel(brick: SuiteBrick, { cacheBytes }: System): BrickOfModel {
-  const { signature, operators, copies, footprintBytes } = brick;
-  const context = copies && {
-    copies: copies.copies,
-    benchmark: copies.benchmark.signature,
-    baseline: copies.baseline.signature,
-  };
+  const { footprintBytes } = brick;
   return {
     brick,
-    recipe: { signature, operators: [...operators], ...(context && { context }) },
+    recipe: recipeOfBrick(brick),
     context: footprintBytes === undefined ? undefined : { footprintBytes: footprintClass(footprintBytes, cacheBytes) },
     modelBytes: footprintBytes,
     roughMs: roughMsOfBrick(brick),

@@ -4,6 +4,7 @@ import {
   inputBytes,
   type Limits,
   type Protocol,
+  protocolOfComposite,
   type RunOptions,
   type System,
   type Task,
@@ -13,7 +14,6 @@ import type { MeasurableBrick } from '../bricks/brick-copies.js';
 import { brickNeeds, callNeed, computeContext, handingOverNeed, type Need, runOptionsOfNeed } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import type { BrickRecipe } from '../bricks/recipe.js';
-import { expectedMsAlone, expectedMsTogether } from './expected-time.js';
 
 export interface MeasureSettings {
   readonly runOptions: RunOptions;
@@ -27,6 +27,30 @@ export const SECOND_OCCASION = 2;
 
 export const MAX_OCCASIONS = 5;
 
+export const OCCASIONS: readonly number[] = Array.from({ length: MAX_OCCASIONS }, (_, index) => FIRST_OCCASION + index);
+
+/** Cost of a process, a session and a graph, for each brick that shares them. */
+const MS_TOGETHER = 5;
+
+/** Cost of a process, a session and a graph for one benchmark alone. */
+const MS_ALONE = 300;
+
+/** Weights are filled, written, and read by the runtime. */
+const WEIGHT_BYTES_PER_MS = 5e5;
+
+/**
+ * How long a measurement takes in proportion to others, for the estimate of the remaining time. It enters no latency.
+ *
+ * @param roughMs of a run on the imaginary processor of rough-time.ts
+ */
+function expectMs(benchmark: Benchmark, roughMs: number, protocol: Protocol, isTogether = false): number {
+  const { warmupRuns, runs, minRuns, timeBudgetMs } = isTogether ? protocolOfComposite(protocol) : protocol;
+  const within = roughMs > 0 ? Math.ceil(timeBudgetMs / roughMs) : runs;
+  const expectedRuns = warmupRuns + Math.min(runs, Math.max(minRuns, within));
+  const weightMs = inputBytes(benchmark.inputs, 'weight') / WEIGHT_BYTES_PER_MS;
+  return (isTogether ? MS_TOGETHER : MS_ALONE) + weightMs + expectedRuns * roughMs;
+}
+
 function buildTask(
   label: string,
   need: Need,
@@ -38,9 +62,7 @@ function buildTask(
   const { protocol, context } = need;
   const options = runOptionsOfNeed(need, runOptions);
   const request = { benchmark, runOptions: options, protocol, occasion, limits, context, modelBytes, roughMs };
-  const expectedMs = context === undefined ? expectedMsAlone : expectedMsTogether;
-  const work = expectedMs({ roughMs, weightBytes: inputBytes(benchmark.inputs, 'weight') }, ofModels);
-  return { label, request, work };
+  return { label, request, work: expectMs(benchmark, roughMs, ofModels, context !== undefined) };
 }
 
 export interface BrickOfModel {
@@ -121,9 +143,8 @@ export function wholeModelTasks(
     models.map(({ recipe, whole, roughMs }) => {
       const { name } = recipe;
       const oneRunMs = recipe.sequences.reduce((sum, brick) => sum + (roughMs[brick] ?? 0), 0);
-      const work = expectedMsAlone({ roughMs: oneRunMs, weightBytes: inputBytes(whole.inputs, 'weight') }, protocol);
       const request = { benchmark: whole, name, runOptions, protocol, occasion, limits };
-      return { label: `${name} (${which})`, request, work };
+      return { label: `${name} (${which})`, request, work: expectMs(whole, oneRunMs, protocol) };
     }),
   );
 }

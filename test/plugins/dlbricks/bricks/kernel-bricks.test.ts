@@ -9,7 +9,7 @@ import {
   hasShortKernels,
   type KernelContext,
 } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
-import { wantedOfNeed } from '../../../../plugins/dlbricks/measure/wanted-need.js';
+import { wantedOfNeed } from '../../../../plugins/dlbricks/measure/known-needs.js';
 import { buildWanted } from '../../../../src/measuring/known-results.js';
 import {
   bricksOfModel,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { wantedOfNeed } from '../../../../plugins/dlbricks/measure/wanted-need.js';
+import { wantedOfNeed } from '../../../../plugins/dlbricks/measure/known-needs.js';
 import { knownResults, buildWanted } from '../../../../src/measuring/known-results.js';
 import type { Task } from '../../../../src/measuring/task.js';
 import {
