@@ -1,9 +1,76 @@
-import { type BenchmarkAgent, type CommandHost, isManifestPath, kindOfManifest } from '../../../src/plugin-api.js';
-import type { CellAxes } from '../cells.js';
-import { readManifestEstimations } from './manifest-estimations.js';
+import {
+  askedProtocol,
+  type BenchmarkAgent,
+  type CommandHost,
+  findRemedies,
+  isManifestPath,
+  kindOfManifest,
+  loadEvaluation,
+  PlatformError,
+} from '../../../src/plugin-api.js';
+import { type CellAxes, listRequests, mergeAxes } from '../cells.js';
+import { type Estimation, readEstimation } from '../estimation.js';
+import { settingsSchema } from '../settings.js';
 import { loadModelEstimations } from './model-estimations.js';
-import type { SweepMeasuringOptions } from './options.js';
-import type { Estimation } from '../estimation.js';
+import { parseSettings, type SweepMeasuringOptions } from './options.js';
+
+async function readManifest(path: string, options: SweepMeasuringOptions, host: CommandHost) {
+  const progress = host.progress(options.quiet ?? false);
+  const [batch] = options.batch ?? [];
+  const dimensions = new Map([...(options.dimension ?? [])].map(([name, [first = 0]]) => [name, first]));
+  const loaded = await loadEvaluation(path, {
+    ...(batch === undefined ? {} : { batch }),
+    dimensions,
+    inputs: options.input,
+    signal: host.signal,
+    allowVersion: options.allowVersion,
+    check: ({ plugin }) => {
+      if (plugin === 'dlbricks') return;
+      const problem = `${path}: plugin: expected dlbricks, found ${plugin}`;
+      throw new PlatformError('manifest', `${problem}; 'mlmodelscope evaluate ${path}' runs it`);
+    },
+    onModel: (name, done, total) => progress.step('loading', done, total, name),
+    onUnusable: ({ name, reason }) => progress.warn(`warning: ${name}: ${reason}`),
+  }).finally(() => progress.stop());
+  const { manifest } = loaded;
+  return { ...loaded, manifest: { ...manifest, batch_size: batch ?? manifest.batch_size } };
+}
+
+/**
+ * @param usualAxes where neither the manifest's matrix nor the command line has them
+ * @throws PlatformError `manifest` for mistakes or another plugin, `unavailable` where the agent does not fit, `model`
+ *   where no model can be used with one of the sizes
+ */
+async function readManifestEstimations(
+  path: string,
+  options: SweepMeasuringOptions,
+  agent: BenchmarkAgent,
+  host: CommandHost,
+  usualAxes: CellAxes,
+): Promise<readonly Estimation[]> {
+  const loaded = await readManifest(path, options, host);
+  const unmet = loaded.unmet(agent.description);
+  if (unmet.length > 0) {
+    const heading = `the agent does not fit the evaluation ${path} (${findRemedies(unmet).join('; ')}):`;
+    throw new PlatformError('unavailable', [heading, ...unmet.map(({ problem }) => problem)].join('\n  '));
+  }
+  const settings = parseSettings(options, loaded.settingsOf(settingsSchema));
+  const axes = mergeAxes(settings.matrix, options);
+  const { cut = usualAxes.cut, granularity = usualAxes.granularity } = axes;
+  const evaluation = { ...loaded, protocol: askedProtocol(options, loaded.protocol) };
+  const requests = listRequests({ evaluation, settings }, { ...axes, cut, granularity }, agent.description);
+  const told = new Set(loaded.unusable);
+  for (const { evaluation: cell } of requests) {
+    const reasons = cell.unusable.map(({ name, reason }) => `${name}: ${reason}`);
+    if (cell.models.length === 0) throw new PlatformError('model', reasons.join('\n'));
+    for (const model of cell.unusable) {
+      if (!told.has(model)) host.warn(`warning: ${model.name}: ${model.reason}`);
+      told.add(model);
+    }
+  }
+  if (options.quiet !== true) for (const note of new Set(loaded.notes)) host.warn(`note: ${note}`);
+  return requests.map((request) => readEstimation(request, agent));
+}
 
 /** All models together are one evaluation. @throws PlatformError as readManifestEstimations, loadModelEstimations */
 export async function readEstimations(

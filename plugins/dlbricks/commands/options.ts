@@ -254,20 +254,11 @@ export function refuseCutOptions(
   options: Readonly<Partial<Record<keyof CutOptions | 'batch', unknown>>>,
   where: string,
 ): void {
-  const names = {
-    granularity: '--granularity',
-    cut: '--cut',
-    keepDynamic: '--keep-dynamic',
-    shorten: '--shorten',
-    valuesOfRun: '--values-of-run',
-    batch: '--batch',
-    dimension: '--dimension',
-    input: '--input',
-  } as const;
-  for (const [key, name] of Object.entries(names)) {
-    if (options[key as keyof typeof names] === undefined) continue;
-    throw new PlatformError('usage', `${name} cannot be used with ${where}; it was set when the suite was generated`);
-  }
+  const keys = ['granularity', 'cut', 'keepDynamic', 'shorten', 'valuesOfRun', 'batch', 'dimension', 'input'] as const;
+  const given = keys.find((key) => options[key] !== undefined);
+  if (given === undefined) return;
+  const name = given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  throw new PlatformError('usage', `--${name} cannot be used with ${where}; it was set when the suite was generated`);
 }
 
 export function parseMeasureSettings(
