@@ -1,5 +1,5 @@
 import { GATHERING, type LayerGraph, type Node, readNames, sumOf, tensorBytes } from '../../../src/plugin-api.js';
-import { lastUses } from '../cut/last-uses.js';
+import { liveSizes } from '../cut/last-uses.js';
 
 function outputBytes(graph: LayerGraph, { outputs }: Node): number {
   return sumOf(outputs.flatMap((name) => graph.types.get(name) ?? []).map(tensorBytes));
@@ -22,24 +22,11 @@ function constantBytes(graph: LayerGraph): number {
 
 /** Most bytes that are alive at a time: what a runtime's arena needs at least. */
 function liveBytes(graph: LayerGraph): number {
-  const lastUse = lastUses(graph);
-  const ending = new Map<number, number>();
-  let live = 0;
-  let most = 0;
-  const start = (name: string): void => {
+  const live = liveSizes(graph, (name) => {
     const type = graph.types.get(name);
-    const end = lastUse.get(name);
-    if (type === undefined || end === undefined) return;
-    live += tensorBytes(type);
-    ending.set(end, (ending.get(end) ?? 0) + tensorBytes(type));
-  };
-  for (const name of graph.inputs) start(name);
-  for (const [index, layer] of graph.layers.entries()) {
-    for (const name of layer.outputs) start(name);
-    most = Math.max(most, live);
-    live -= ending.get(index) ?? 0;
-  }
-  return most;
+    return type === undefined ? 0 : tensorBytes(type);
+  });
+  return live.reduce((most, { during }) => Math.max(most, during), 0);
 }
 
 /** Bytes that one run touches: what passes through the caches between two uses of the same weight. */

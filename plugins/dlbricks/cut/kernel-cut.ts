@@ -1,6 +1,6 @@
 import type { LayerGraph } from '../../../src/plugin-api.js';
-import { lastUses } from './last-uses.js';
-import { requireGranularity, type Sequence } from './layer-cut.js';
+import { liveSizes } from './last-uses.js';
+import type { Sequence } from './layer-cut.js';
 import { roughMs } from './rough-time.js';
 
 /** The kernels before decide what is in the caches, so a first kernel is slightly wrong; less so in longer bricks. */
@@ -8,21 +8,7 @@ const MIN_ROUGH_MS = 1;
 
 /** Values written so far that later kernels read. */
 function liveValues(graph: LayerGraph): readonly number[] {
-  const lastUse = lastUses(graph);
-  const endings = new Map<number, number>();
-  let live = 0;
-  const start = (name: string): void => {
-    const end = lastUse.get(name);
-    if (end === undefined || graph.constants.has(name)) return;
-    live++;
-    endings.set(end, (endings.get(end) ?? 0) + 1);
-  };
-  for (const name of graph.inputs) start(name);
-  return graph.layers.map((kernel, index) => {
-    for (const name of kernel.outputs) start(name);
-    live -= endings.get(index) ?? 0;
-    return live;
-  });
+  return liveSizes(graph, (name) => (graph.constants.has(name) ? 0 : 1)).map(({ after }) => after);
 }
 
 /** The ends of successive windows never move back, so that all windows together take linear time. */
@@ -47,7 +33,6 @@ function firstOfLeast(values: readonly number[]): (from: number, to: number) => 
  * time. Looks at most `granularity` kernels ahead, and takes the first of the best places of the least size or more.
  */
 export function cutAtFewestValues(graph: LayerGraph, granularity: number): readonly Sequence[] {
-  requireGranularity(granularity);
   const bestEnd = firstOfLeast(liveValues(graph));
   const works = graph.layers.map((kernel) => roughMs(graph, kernel));
   const count = works.length;

@@ -1,16 +1,10 @@
-import { type LayerGraph, PlatformError, readNames } from '../../../src/plugin-api.js';
+import { type LayerGraph, readNames } from '../../../src/plugin-api.js';
 import { connectedWindows } from './connected-windows.js';
 
 export interface Sequence {
   readonly first: number;
   /** Inclusive. */
   readonly last: number;
-}
-
-/** @throws PlatformError `usage` */
-export function requireGranularity(granularity: number): void {
-  if (Number.isInteger(granularity) && granularity >= 1) return;
-  throw new PlatformError('usage', `granularity: expected a whole number from 1, found ${granularity}`);
 }
 
 /** The second sequence reads an output of the first. */
@@ -33,7 +27,6 @@ function findProducers(graph: LayerGraph): readonly (readonly number[])[] {
  * The paper lets the inclusive `end` run to Length + 1; here the last window is cut at the end.
  */
 export function findModelSubgraphs(graph: LayerGraph, granularity: number): readonly Sequence[] {
-  requireGranularity(granularity);
   const isConnected = connectedWindows(findProducers(graph), granularity);
   const sequences: Sequence[] = [];
   for (let first = 0; first < graph.layers.length;) {

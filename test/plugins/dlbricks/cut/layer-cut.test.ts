@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
 import { type Edge, findEdges, findModelSubgraphs, type Sequence } from '../../../../plugins/dlbricks/cut/layer-cut.js';
-import { cutAtFewestValues } from '../../../../plugins/dlbricks/cut/kernel-cut.js';
-import { layerGraph, type LayerGraph } from '../../../../src/onnx/layers/layer-graph.js';
+import type { LayerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import { readNames } from '../../../../src/onnx/model/subgraphs.js';
 import { generatedModels, layerGraphOf } from '../support/generated-graph.js';
-import { GraphBuilder } from '../support/graph-builder.js';
 import { renamed } from '../support/rename-model.js';
 import { written } from './written.js';
 
@@ -195,18 +193,5 @@ describe('graphs of 50000 layers are decomposed in linear time', () => {
         assert.equal(sequences.at(-1)?.last, count - 1);
       });
     }
-  }
-});
-
-describe('a granularity', () => {
-  const g = new GraphBuilder();
-  const graph = layerGraph(g.model([g.layer('Relu', [g.input('float32', [1])], [1])]));
-
-  for (const granularity of [0, -1, 1.5, NaN, Infinity]) {
-    test(`of ${granularity} is refused at both cuts, since no cut would end`, () => {
-      const refusal = { code: 'usage', message: `granularity: expected a whole number from 1, found ${granularity}` };
-      assert.throws(() => findModelSubgraphs(graph, granularity), refusal);
-      assert.throws(() => cutAtFewestValues(graph, granularity), refusal);
-    });
   }
 });
