@@ -36,13 +36,7 @@ export interface ComposeSettings extends MeasureSettings, Pick<CutSettings, 'cut
   readonly machines?: MachineSpread | undefined;
 }
 
-export type ComposableModel = Pick<PreparedModel, 'recipe'> &
-  Partial<
-    Pick<
-      PreparedModel,
-      'whole' | 'refusal' | 'kernelCheck' | 'runWith' | 'inputs' | 'graph' | 'extension' | 'facts' | 'names'
-    >
-  >;
+export type ComposableModel = Pick<PreparedModel, 'recipe'> & Partial<PreparedModel>;
 
 export function composeAll(
   models: readonly ComposableModel[],

@@ -33,6 +33,7 @@ export interface PreparedModel extends DecomposedModel {
   readonly whole: Benchmark;
   /** undefined at the layer cut, and without the file's weights. */
   readonly kernelCheck?: KernelCheck | undefined;
+  /** Weights of the run whose values steer operators; undefined where these values are made up. */
   readonly runWith?: WeightsOfRun | undefined;
   /** Or the reason why the bricks cannot be checked. */
   readonly toCheck?: (() => CheckableGraph | Promise<CheckableGraph>) | string | undefined;

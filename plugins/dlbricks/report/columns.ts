@@ -90,64 +90,47 @@ export function dispensableIn(reports: readonly Report[]): readonly string[] {
   return [...CONFIGURATION.filter(({ of }) => isAlike(reports, of)).map(({ title }) => title), ...FURTHER];
 }
 
+/** Of the columns that a table may have, those that are shown. */
+export function chooseColumns<T>(columns: readonly (readonly [isShown: boolean, column: Column<T>])[]): Column<T>[] {
+  return columns.flatMap(([isShown, column]) => (isShown ? [column] : []));
+}
+
 export function columnsFor(reports: readonly Report[], { wide }: { readonly wide: boolean }): readonly Column<Row>[] {
   const models = reports.flatMap((report) => report.models);
-  const isPartial = models.some(({ coverage }) => coverage < 1);
+  const dimensionsOf = ({ model, report }: Row): string => oneLine(describeDimensions(model, report, reports));
+  const hasDimensions = makeRows(reports).some((row) => dimensionsOf(row) !== '');
+  const hasBatches = !isAlike(reports, ({ settings }) => settings.batch);
   const hasEndToEnd = models.some(({ end_to_end_ms: ms, missing }) => {
     return ms !== null || missing.some(({ benchmark }) => benchmark === 'end_to_end');
   });
-  const when = (isShown: boolean, ...columns: readonly Column<Row>[]): readonly Column<Row>[] => {
-    return isShown ? columns : [];
-  };
+  const has = (isThere: (model: ModelReport) => boolean): boolean => models.some(isThere);
   return [
     left('model', ({ model }) => oneLine(model.name)),
     ...configurationColumns(reports, wide),
-    ...when(
-      reports.some((report) => report.models.some((model) => describeDimensions(model, report, reports) !== '')),
-      left('dimensions', ({ model, report }) => oneLine(describeDimensions(model, report, reports))),
-    ),
-    ...when(
-      wide,
-      right('layers', ({ model }) => String(model.layers)),
-      right('unique bricks', ({ model }) => String(model.unique_bricks)),
-    ),
-    ...when(
-      models.some(({ extended }) => extended !== null),
-      left('extended from', ({ model }) => extendedCell(model)),
-    ),
-    right('estimate (ms)', ({ model }) => estimateCell(model), estimateHint),
-    ...when(
-      !isAlike(reports, ({ settings }) => settings.batch),
-      right('inputs/s', ({ model }) => formatMs(model.throughput_per_second)),
-    ),
-    ...when(
-      models.some(({ tokens_per_second: tokens }) => tokens !== null),
-      right('tokens/s', ({ model: { tokens_per_second: tokens } }) => formatMs(tokens)),
-    ),
-    ...when(
-      wide,
-      right('parallelism', ({ model }) => (model.parallelism === null ? UNKNOWN : model.parallelism.toFixed(2))),
-    ),
-    ...when(
-      models.some(({ predicted_percent: predicted }) => predicted > 0),
-      right('predicted', ({ model }) => percent(model.predicted_percent)),
-    ),
-    ...when(
-      isPartial,
-      right('coverage', ({ model }) => percent(model.coverage * 100)),
-    ),
-    ...when(
-      hasEndToEnd,
-      right('measured (ms)', ({ model }) => formatMs(model.end_to_end_ms), measuredHint),
-      ...when(
-        wide,
-        right('repeat', ({ model }) => repeatDifference(model)),
-      ),
-      right('error', ({ model }) => errorCell(model)),
-      ...when(
-        wide,
+    ...chooseColumns<Row>([
+      [hasDimensions, left('dimensions', dimensionsOf)],
+      [wide, right('layers', ({ model }) => String(model.layers))],
+      [wide, right('unique bricks', ({ model }) => String(model.unique_bricks))],
+      [has(({ extended }) => extended !== null), left('extended from', ({ model }) => extendedCell(model))],
+      [true, right('estimate (ms)', ({ model }) => estimateCell(model), estimateHint)],
+      [hasBatches, right('inputs/s', ({ model }) => formatMs(model.throughput_per_second))],
+      [
+        has(({ tokens_per_second: tokens }) => tokens !== null),
+        right('tokens/s', ({ model }) => formatMs(model.tokens_per_second)),
+      ],
+      [wide, right('parallelism', ({ model: { parallelism: value } }) => value?.toFixed(2) ?? UNKNOWN)],
+      [
+        has(({ predicted_percent: predicted }) => predicted > 0),
+        right('predicted', ({ model }) => percent(model.predicted_percent)),
+      ],
+      [has(({ coverage }) => coverage < 1), right('coverage', ({ model }) => percent(model.coverage * 100))],
+      [hasEndToEnd, right('measured (ms)', ({ model }) => formatMs(model.end_to_end_ms), measuredHint)],
+      [hasEndToEnd && wide, right('repeat', ({ model }) => repeatDifference(model))],
+      [hasEndToEnd, right('error', ({ model }) => errorCell(model))],
+      [
+        hasEndToEnd && wide,
         right('normalized', ({ model: { normalized_latency: value } }) => value?.toFixed(3) ?? UNKNOWN),
-      ),
-    ),
+      ],
+    ]),
   ];
 }

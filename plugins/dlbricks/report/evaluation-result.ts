@@ -1,8 +1,5 @@
 import type { MachineSpread, Measurement, System } from '../../../src/plugin-api.js';
-import type { KernelCheck } from '../bricks/own-graph.js';
-import type { Extension } from '../bricks/prepare-extended.js';
-import type { ChosenInputs } from '../bricks/prepare-model.js';
-import type { WeightsOfRun } from '../bricks/values-of-run.js';
+import type { PreparedModel } from '../bricks/prepare-model.js';
 import type { ModelCheck } from '../estimate/compare-kernels.js';
 import type { Margin } from '../estimate/interval.js';
 import type { Estimate } from '../estimate/compose.js';
@@ -16,7 +13,7 @@ export interface EndToEnd {
   readonly repeat: Measurement | undefined;
 }
 
-export interface ModelResult {
+export interface ModelResult extends Pick<PreparedModel, 'runWith' | 'kernelCheck' | 'inputs' | 'extension' | 'graph'> {
   readonly estimate: Estimate;
   /** Half the widths of its interval by the spreads of the other half of the models; undefined where these are few. */
   readonly crossChecked?: readonly Margin[] | undefined;
@@ -26,17 +23,7 @@ export interface ModelResult {
   readonly limitedBy?: LimitedBy | undefined;
   /** Kernels of the runtime's optimized graph; undefined at the layer cut. */
   readonly kernels?: number | undefined;
-  /** Weights of the run whose values steer operators; undefined where these values are made up. */
-  readonly runWith?: WeightsOfRun | undefined;
   readonly check?: ModelCheck | undefined;
-  /** Comparison with the kernels of the file's own weights, where that was made. */
-  readonly kernelCheck?: KernelCheck | undefined;
-  /** undefined where the model itself is not at hand. */
-  readonly inputs?: ChosenInputs | undefined;
-  /** How the kernels of a model with repeated blocks were found; undefined where its graph was optimized as it is. */
-  readonly extension?: Extension | undefined;
-  /** Signature of its graph without a name; undefined where the model itself is not at hand. */
-  readonly graph?: string | undefined;
 }
 
 export interface MeasuringCost {

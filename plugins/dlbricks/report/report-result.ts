@@ -1,6 +1,6 @@
 import { type TableResult, textTable, type z } from '../../../src/plugin-api.js';
 import type { BestAsked } from './best.js';
-import { columnsFor, makeRows } from './columns.js';
+import { columnsFor, makeRows, type Row } from './columns.js';
 import { describeRuntime } from './configuration.js';
 import type { ModelReport, Report, reportsSchema } from './report-schema.js';
 import { leadingLines, summaryLines } from './summary-lines.js';
@@ -19,6 +19,18 @@ const KEYS = [
   'normalized_latency',
 ] as const satisfies readonly (keyof ModelReport)[];
 
+const FURTHER: readonly (readonly [key: string, cell: (row: Row) => string | number | null])[] = [
+  ['missing', ({ model }) => model.missing.length],
+  ['evaluation', ({ report }) => report.evaluation],
+  ['system', ({ report }) => report.system.fingerprint],
+  ['threads', ({ report }) => report.system.threads],
+  ['batch', ({ report }) => report.settings.batch],
+  ['dimensions', ({ model }) => model.dimensions.map(({ name, size }) => `${name}=${size}`).join(', ')],
+  ['tokens_per_second', ({ model }) => model.tokens_per_second],
+  ['settings', ({ report }) => describeRuntime(report)],
+  ['throughput_per_second', ({ model }) => model.throughput_per_second],
+];
+
 /** By docs/report.schema.json, or schemas/reports.schema.json for several. */
 export function reportResult(reports: readonly Report[], best?: BestAsked): TableResult {
   const [first] = reports;
@@ -26,25 +38,8 @@ export function reportResult(reports: readonly Report[], best?: BestAsked): Tabl
   return {
     document: reports.length === 1 ? first : ({ reports: [...reports] } satisfies z.infer<typeof reportsSchema>),
     records: {
-      keys: [
-        ...KEYS,
-        'missing',
-        'evaluation',
-        'system',
-        'threads',
-        'batch',
-        'dimensions',
-        'tokens_per_second',
-        'settings',
-        'throughput_per_second',
-      ],
-      rows: rows.map(({ model, report }) => {
-        const { evaluation, system, settings } = report;
-        const configuration = [evaluation, system.fingerprint, system.threads, settings.batch];
-        const dimensions = model.dimensions.map(({ name, size }) => `${name}=${size}`).join(', ');
-        const rest = [dimensions, model.tokens_per_second, describeRuntime(report), model.throughput_per_second];
-        return [...KEYS.map((key) => model[key]), model.missing.length, ...configuration, ...rest];
-      }),
+      keys: [...KEYS, ...FURTHER.map(([key]) => key)],
+      rows: rows.map((row) => [...KEYS.map((key) => row.model[key]), ...FURTHER.map(([, cell]) => cell(row))]),
     },
     table: textTable(columnsFor(reports, { wide: true }), rows),
     warnings: leadingLines(reports),

@@ -4,6 +4,10 @@ import { provenanceField, systemDocumentSchema, z } from '../../../src/plugin-ap
 const ms = z.number().nonnegative().nullable();
 const number = z.number().nullable();
 
+function orNull<Schema extends z.ZodType>(schema: Schema, description: string) {
+  return schema.nullable().describe(description);
+}
+
 /** A field that reports of earlier versions lack. */
 function added<Schema extends z.ZodType>(schema: Schema, description: string) {
   return schema
@@ -48,10 +52,7 @@ const brickSchema = z.strictObject({
   measured: z
     .enum(['together', 'copies', 'alone'])
     .describe("How: with other bricks in one graph by the runtime's profile, as copies in one graph, or on its own"),
-  copies: z
-    .int()
-    .nullable()
-    .describe('Copies in one graph that stand for it; null where it was not measured as copies'),
+  copies: orNull(z.int(), 'Copies in one graph that stand for it; null where it was not measured as copies'),
   latency_ms: ms.describe('Of one sequence'),
   is_predicted: z
     .boolean()
@@ -75,10 +76,10 @@ const checkSchema = z.strictObject({
         sequences: z.int(),
         kernels_ms: ms.describe('Its sequences in the whole graph'),
         bricks_ms: ms.describe('The same by the brick'),
-        is_outside: z
-          .boolean()
-          .nullable()
-          .describe("Whether kernels_ms is outside of the brick's interval; null where it has none"),
+        is_outside: orNull(
+          z.boolean(),
+          "Whether kernels_ms is outside of the brick's interval; null where it has none",
+        ),
       }),
     )
     .describe('The largest differences first'),
@@ -91,22 +92,20 @@ export const modelReportSchema = z.strictObject({
   cut: z.enum(['kernel', 'layer']).describe('Where its graph was cut'),
   layers: z.int(),
   kernels: z.int().nullable().describe("Kernels of the runtime's optimized graph; null at the layer cut"),
-  kernel_differences: z
-    .array(
+  kernel_differences: orNull(
+    z.array(
       z.strictObject({
         operator: z.string(),
         of_file: z.int().describe("Kernels with the file's own weights"),
         made_up: z.int().describe('Kernels with made-up weights, which are estimated'),
       }),
-    )
-    .nullable()
-    .describe(
-      'Operators whose numbers of kernels differ between the optimized graphs with the weights of the file and with made-up weights; null where that was not checked',
     ),
-  check: checkSchema
-    .nullable()
-    .default(null)
-    .describe('Comparison of the bricks with one run of the whole graph; null where it was not asked for'),
+    'Operators whose numbers of kernels differ between the optimized graphs with the weights of the file and with made-up weights; null where that was not checked',
+  ),
+  check: added(
+    checkSchema,
+    'Comparison of the bricks with one run of the whole graph; null where it was not asked for',
+  ),
   assumed_inputs: z
     .array(z.strictObject({ name: z.string(), values: z.string() }))
     .default([])
@@ -176,12 +175,10 @@ export const modelReportSchema = z.strictObject({
     .array(
       z.strictObject({
         sequence: z.int(),
-        kernels: z
-          .array(z.string())
-          .nullable()
-          .describe(
-            'Names of its kernels or layers; null where only graphs with fewer blocks were optimized, and for recipes, which have no names',
-          ),
+        kernels: orNull(
+          z.array(z.string()),
+          'Names of its kernels or layers; null where only graphs with fewer blocks were optimized, and for recipes, which have no names',
+        ),
         operators: z.array(z.string()),
         latency_ms: ms,
         is_predicted: z.boolean(),
@@ -204,12 +201,10 @@ export const modelReportSchema = z.strictObject({
   ),
   end_to_end_repeat_ms: ms.describe('Whole model as measured again, after everything else'),
   normalized_latency: number.describe('estimate_ms / end_to_end_ms; null where a sequence was not measured'),
-  interval_hit: z
-    .boolean()
-    .nullable()
-    .describe(
-      'Whether end_to_end_ms lies within the interval; null where one of them is not known, or a sequence was not measured',
-    ),
+  interval_hit: orNull(
+    z.boolean(),
+    'Whether end_to_end_ms lies within the interval; null where one of them is not known, or a sequence was not measured',
+  ),
   measuring_error_percent: number.describe(
     "Part of the interval's half width that measuring bricks on more occasions would reduce",
   ),
@@ -217,12 +212,10 @@ export const modelReportSchema = z.strictObject({
     z.number(),
     'Half width of the interval if bricks were measured exactly: the spread of whole models, and the method',
   ),
-  limited_by: z
-    .enum(['target_error', 'occasions', 'whole_model', 'time'])
-    .nullable()
-    .describe(
-      'Why its bricks were not measured on more occasions: precise enough, limit of occasions, as precise as whole models repeat, or time limit',
-    ),
+  limited_by: orNull(
+    z.enum(['target_error', 'occasions', 'whole_model', 'time']),
+    'Why its bricks were not measured on more occasions: precise enough, limit of occasions, as precise as whole models repeat, or time limit',
+  ),
   bricks: z.array(brickSchema).describe('The bricks of the estimate'),
   repeated_blocks: z
     .array(

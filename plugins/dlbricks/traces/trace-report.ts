@@ -1,4 +1,4 @@
-import { groupedBy, type Provenance, provenanceField, sumOf, z } from '../../../src/plugin-api.js';
+import { groupedBy, type Provenance, provenanceField, sumOf, withSnakeKeys, z } from '../../../src/plugin-api.js';
 import { CONFIDENCE, geometricMean } from '../estimate/statistics.js';
 import { computeAccuracy } from '../report/accuracy.js';
 import { type EstimateSettings, STATISTICS, computeStatistic, type TracedSum } from './estimate-from-traces.js';
@@ -8,6 +8,7 @@ import { TARGET_GRAPHS, type TraceBook } from './trace-book.js';
 import { computeInterval, learnFromWholeModels } from './whole-models.js';
 
 const ms = z.number().nonnegative().nullable();
+const number = z.number().nullable();
 
 const foundBySchema = z.enum(['position', 'signature', 'attributes', 'shapes', 'partial', 'fill']);
 
@@ -40,7 +41,7 @@ const modelSchema = z.strictObject({
   filled_ms: z.number().describe('Part of estimate_ms that was filled in'),
   parallel_ms: ms.describe('Longest path; null where the edges are not known'),
   end_to_end_ms: ms.describe('The whole model as it was measured, without tracing its layers'),
-  normalized_latency: z.number().nullable().describe('estimate_ms / end_to_end_ms, at any coverage'),
+  normalized_latency: number.describe('estimate_ms / end_to_end_ms, at any coverage'),
   whole_models: z.int().describe('Other models whose whole latency the interval was learned from'),
   found_by: z.partialRecord(foundBySchema, z.int()).describe('Sequences by how their latency was found'),
   sequence_list: z.array(layerSchema),
@@ -52,21 +53,20 @@ const summarySchema = z.strictObject({
   sequences: z.int(),
   unique: z.int(),
   complete_models: z.int().describe('Models with full coverage and a known whole latency'),
-  geomean_normalized_latency: z.number().nullable().describe('Over complete_models'),
-  mape_percent: z.number().nullable(),
-  worst_percent: z.number().nullable(),
+  geomean_normalized_latency: number.describe('Over complete_models'),
+  mape_percent: number,
+  worst_percent: number,
   within_5_percent: z.int(),
   within_10_percent: z.int(),
   within_interval: z.int().describe('Of complete_models, those whose whole latency is in the interval'),
   with_interval: z.int().describe('Of complete_models, those that have an interval'),
   compared_models: z.int().describe('Models with any coverage and a known whole latency'),
-  geomean_of_compared: z
-    .number()
-    .nullable()
-    .describe('The same over compared_models: estimates of parts of models count as if they were of whole models'),
-  whole_seconds: z.number().nullable().describe('One run of each of compared_models'),
-  unique_seconds: z.number().nullable().describe('One run of each unique measured sequence of these models'),
-  speedup: z.number().nullable().describe('whole_seconds / unique_seconds'),
+  geomean_of_compared: number.describe(
+    'The same over compared_models: estimates of parts of models count as if they were of whole models',
+  ),
+  whole_seconds: number.describe('One run of each of compared_models'),
+  unique_seconds: number.describe('One run of each unique measured sequence of these models'),
+  speedup: number.describe('whole_seconds / unique_seconds'),
 });
 
 export const traceReportSchema = z.strictObject({
@@ -159,15 +159,8 @@ function uniqueMs(sums: readonly TracedSum[], { occurrences }: TraceBook, settin
   );
   const wanted = new Set(measured.map(({ sequence }) => sequence.identity));
   const used = occurrences.filter(({ identity }) => wanted.has(identity));
-  const found = [...groupedBy(used, ({ identity }) => identity).values()];
-  return sumOf(
-    found.map((list) =>
-      computeStatistic(
-        list.map((one) => one.ms),
-        settings.statistic,
-      ),
-    ),
-  );
+  const times = [...groupedBy(used, ({ identity }) => identity).values()].map((list) => list.map(({ ms: one }) => one));
+  return sumOf(times.map((list) => computeStatistic(list, settings.statistic)));
 }
 
 function buildSummary(
@@ -223,9 +216,7 @@ export function buildTraceReport(
     system,
     sources: [...sources],
     settings: { granularity: granularity ?? null, ...given, confidence: CONFIDENCE },
-    corrections: book.corrections.map(({ model, source, factor, wholeMs, tracedWholeMs }) => {
-      return { model, source, factor, whole_ms: wholeMs, traced_whole_ms: tracedWholeMs };
-    }),
+    corrections: withSnakeKeys(book.corrections),
     repeated: [...book.repeated],
     models,
     summary: buildSummary(sums, models, book, settings),

@@ -17,6 +17,7 @@ import {
   right,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
+import { chooseColumns } from '../report/columns.js';
 import { formatMs, percent, UNKNOWN } from '../report/words.js';
 import { FOUND_BY, type FoundBy } from './match-level.js';
 import type { TraceModelReport, TraceReport } from './trace-report.js';
@@ -27,37 +28,29 @@ function intervalCell({ estimate_low_ms: low, estimate_high_ms: high }: TraceMod
   return low === null || high === null ? UNKNOWN : `${formatMs(low)} to ${formatMs(high)}`;
 }
 
-type ModelColumn = Column<TraceModelReport>;
-
-function columnsFor({ models }: TraceReport): readonly ModelColumn[] {
-  const column = right<TraceModelReport>;
+function columnsFor({ models }: TraceReport): readonly Column<TraceModelReport>[] {
   const has = (isThere: (model: TraceModelReport) => boolean): boolean => models.some(isThere);
-  return [
-    left('model', ({ name }) => oneLine(name)),
-    column('layers', ({ layers }) => String(layers)),
-    column('unique', ({ unique }) => String(unique)),
-    column('estimate (ms)', ({ estimate_ms: ms, covers_whole_model: isWhole }) =>
-      ms !== null && !isWhole ? `part: ${formatMs(ms)}` : formatMs(ms),
-    ),
-    column('95 % (ms)', (model) => (model.covers_whole_model ? intervalCell(model) : UNKNOWN)),
-    column('measured', ({ measured_share: share }) => percent(share * 100)),
-    ...(has(({ found_by: foundBy }) => (foundBy.fill ?? 0) > 0)
-      ? [
-          column('filled in', ({ filled_ms: filled, estimate_ms: ms }) =>
-            ms === null || ms === 0 ? UNKNOWN : percent((100 * filled) / ms),
-          ),
-        ]
-      : []),
-    ...(has(({ parallel_ms: ms }) => ms !== null)
-      ? [column('longest path (ms)', ({ parallel_ms: ms }) => formatMs(ms))]
-      : []),
-    ...(has(({ end_to_end_ms: ms }) => ms !== null)
-      ? [
-          column('end-to-end (ms)', ({ end_to_end_ms: ms }) => formatMs(ms)),
-          column('normalized', ({ normalized_latency: value }) => (value === null ? UNKNOWN : value.toFixed(3))),
-        ]
-      : []),
-  ];
+  const hasFilled = has(({ found_by: foundBy }) => (foundBy.fill ?? 0) > 0);
+  const hasPath = has(({ parallel_ms: ms }) => ms !== null);
+  const hasWhole = has(({ end_to_end_ms: ms }) => ms !== null);
+  const estimateCell = ({ estimate_ms: ms, covers_whole_model: isWhole }: TraceModelReport): string => {
+    return ms !== null && !isWhole ? `part: ${formatMs(ms)}` : formatMs(ms);
+  };
+  const filledCell = ({ filled_ms: filled, estimate_ms: ms }: TraceModelReport): string => {
+    return ms === null || ms === 0 ? UNKNOWN : percent((100 * filled) / ms);
+  };
+  return chooseColumns<TraceModelReport>([
+    [true, left('model', ({ name }) => oneLine(name))],
+    [true, right('layers', ({ layers }) => String(layers))],
+    [true, right('unique', ({ unique }) => String(unique))],
+    [true, right('estimate (ms)', estimateCell)],
+    [true, right('95 % (ms)', (model) => (model.covers_whole_model ? intervalCell(model) : UNKNOWN))],
+    [true, right('measured', ({ measured_share: share }) => percent(share * 100))],
+    [hasFilled, right('filled in', filledCell)],
+    [hasPath, right('longest path (ms)', ({ parallel_ms: ms }) => formatMs(ms))],
+    [hasWhole, right('end-to-end (ms)', ({ end_to_end_ms: ms }) => formatMs(ms))],
+    [hasWhole, right('normalized', ({ normalized_latency: value }) => value?.toFixed(3) ?? UNKNOWN)],
+  ]);
 }
 
 /** Titles of the columns that a narrow terminal leaves out, the least important first; the interval always stays. */

@@ -104,10 +104,8 @@ function listNotes({ models, layers }: Layers): string[] {
     const intensity = total.intensity === null ? '' : `, ${total.intensity.toFixed(2)} operations for each byte`;
     const line = `${model}: ${counted(total.layers, 'layer')}, ${giga(total.multiply_accumulates)} multiply-accumulates, ${giga(total.operations)} operations, ${ofWeights}${intensity}`;
     if (uncounted === 0) return [line];
-    const groups = groupedBy(
-      layers.filter((layer) => layer.model === model && layer.uncounted !== null),
-      ({ operator, uncounted: reason }) => `${operator} (${reason})`,
-    );
+    const left = layers.filter((layer) => layer.model === model && layer.uncounted !== null);
+    const groups = groupedBy(left, ({ operator, uncounted: reason }) => `${operator} (${reason})`);
     const which = [...groups].map(([what, of]) => `${of.length} x ${what}`).join(', ');
     return [line, `${model}: the total is without ${counted(uncounted, 'layer')}: ${which}`];
   });
