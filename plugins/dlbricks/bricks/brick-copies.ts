@@ -190,10 +190,8 @@ export function copyShortBrick(brick: Brick, roughMs: number, surroundings: Surr
   const source = brickModel(brick);
   const weights = brick.inputs.filter(({ role }) => role === 'weight');
   const shared = findTables(source.graph, weights);
-  const ownBytes = inputBytes(
-    weights.filter(({ name }) => !shared.includes(name)),
-    'weight',
-  );
+  const own = weights.filter(({ name }) => !shared.includes(name));
+  const ownBytes = inputBytes(own, 'weight');
   const copies = copiesFor(ownBytes, roughMs, surroundings);
   const sets = ownBytes === 0 ? 1 : Math.round(surroundings.modelWeightBytes / ownBytes);
   return copiesOf(brick, source, copies, { sets: Math.min(Math.max(1, sets), copies), shared });

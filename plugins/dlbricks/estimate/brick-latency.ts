@@ -1,9 +1,10 @@
 import { type Context, type Measurement, sharedShareOf, subjectKey, sumOf } from '../../../src/plugin-api.js';
 import type { BrickRecipe, ModelRecipe } from '../bricks/recipe.js';
+import type { Unknown } from '../predict/kernel-predictor.js';
 import type { LayerFacts } from '../work/layer-facts.js';
 import type { Observations } from './observations.js';
 import { failureText } from './failure-text.js';
-import { lessOverhead, mean, perCopy, type Summary, summarize } from './statistics.js';
+import { mean, perCopy, type Summary, summarize } from './statistics.js';
 import type { Occurrence } from './variance-components.js';
 
 export interface BrickLatency {
@@ -23,11 +24,6 @@ export interface BrickLatency {
   readonly costMs: number;
 }
 
-export interface Unknown {
-  readonly kind: 'unknown';
-  readonly reason: string;
-}
-
 export interface CallLatency {
   readonly kind: 'known';
   readonly within: Summary;
@@ -44,8 +40,10 @@ export function identifyProcess({ context, occasion, conditions }: Measurement):
 
 type Samples = Extract<Measurement['outcome'], { readonly kind: 'samples' }>;
 
+/** Without the overhead of the profile, whose error is assumed to be much smaller than the latency's. */
 export function occasionSummary({ runMs, overheadMs = 0 }: Samples): Summary {
-  return lessOverhead(summarize(runMs), overheadMs);
+  const summary = summarize(runMs);
+  return { ...summary, ms: Math.max(0, summary.ms - overheadMs) };
 }
 
 type SampledMeasurement = Measurement & { readonly outcome: Samples };
@@ -61,13 +59,12 @@ function whyNone(measurements: readonly Measurement[]): Unknown {
 }
 
 function meanSummary(summaries: readonly Summary[]): Summary {
-  const count = summaries.length;
-  const ms = summaries.reduce((sum, summary) => sum + summary.ms, 0) / count;
-  const errors = summaries.flatMap(({ standardErrorMs }) => (standardErrorMs === undefined ? [] : [standardErrorMs]));
+  const errors = summaries.flatMap(({ standardErrorMs }) => standardErrorMs ?? []);
+  const isKnown = errors.length === summaries.length;
   return {
-    ms,
-    standardErrorMs: errors.length === count ? Math.hypot(...errors) / count : undefined,
-    degreesOfFreedom: summaries.reduce((sum, { degreesOfFreedom }) => sum + degreesOfFreedom, 0),
+    ms: mean(summaries.map(({ ms }) => ms)),
+    standardErrorMs: isKnown ? Math.hypot(...errors) / errors.length : undefined,
+    degreesOfFreedom: sumOf(summaries.map(({ degreesOfFreedom }) => degreesOfFreedom)),
   };
 }
 

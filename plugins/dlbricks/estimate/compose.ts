@@ -1,5 +1,5 @@
 import { type Context, sumOf } from '../../../src/plugin-api.js';
-import type { KernelPredictor, Prediction } from '../predict/kernel-predictor.js';
+import type { KernelPredictor, Prediction, Unknown } from '../predict/kernel-predictor.js';
 import { repeatsIn } from '../blocks/repeats.js';
 import { type BrickRecipe, countBricks, countTimed, type MadeUpPart, type ModelRecipe } from '../bricks/recipe.js';
 import {
@@ -10,7 +10,6 @@ import {
   callLatency,
   outputCopyLatency,
   type RecipeInContext,
-  type Unknown,
 } from './brick-latency.js';
 import { intervalWithinRuns, type Margin, predictionInterval, type Spreads, type Uncertainty } from './interval.js';
 import { longestPath } from './longest-path.js';
@@ -130,7 +129,7 @@ export function compose(
   const { recipe, context } = model;
   const { name, layers, bricks, sequences, made_up_values: madeUpValues } = recipe;
   const counts = countBricks(recipe);
-  const latencies = bricks.map((brick, index): BrickLatency | Prediction | Unknown => {
+  const found = bricks.map((brick, index): BrickLatency | Prediction | Unknown => {
     const latency = brickLatency(brick, context, observations);
     const kernels = model.facts?.[index] ?? [];
     // Of a measurement that failed, the reason is known.
@@ -139,31 +138,25 @@ export function compose(
     return predictor.predict(kernels, context?.footprintBytes ?? 0);
   });
   const calls = listCalls(model, observations);
-  const latencyAt = (brick: number): BrickLatency | undefined => {
-    const latency = latencies[brick];
-    return latency?.kind === 'known' ? latency : undefined;
-  };
-  const predictionAt = (brick: number): Prediction | undefined => {
-    const latency = latencies[brick];
-    return latency?.kind === 'predicted' ? latency : undefined;
-  };
-  const msAt = (brick: number): number => latencyAt(brick)?.ms ?? predictionAt(brick)?.ms ?? 0;
+  const latencies = found.map((one) => (one.kind === 'known' ? one : undefined));
+  const predictions = found.map((one) => (one.kind === 'predicted' ? one : undefined));
+  const times = found.map((one) => (one.kind === 'unknown' ? undefined : one.ms));
   const knownCalls = calls.flatMap(({ latency }) => (latency.kind === 'known' ? [latency.within] : []));
   const computeUncertainty = (ofSequences: readonly number[]): Uncertainty | undefined => {
     const counted = countBricks({ bricks, sequences: ofSequences.map((index) => sequences[index] ?? 0) });
     const terms = counted.flatMap((count, brick) => {
-      const latency = latencyAt(brick);
+      const latency = latencies[brick];
       return latency === undefined || count === 0 ? [] : [{ latency, count }];
     });
     const predicted = counted.flatMap((count, brick) => {
-      const prediction = predictionAt(brick);
+      const prediction = predictions[brick];
       return prediction === undefined || count === 0 ? [] : [{ prediction, count }];
     });
     // A model that the runtime reduces to constants is its call alone.
     const isCallOnly = sequences.length === 0 && knownCalls.length > 0;
     if (terms.length + predicted.length === 0 && !isCallOnly) return undefined;
     const commonError = predicted.length === 0 ? undefined : predictor?.commonError;
-    const timed = bricks.map((brick, index) => (predictionAt(index) ? brick.operators.length : countTimed(brick)));
+    const timed = bricks.map((brick, index) => (predictions[index] ? brick.operators.length : countTimed(brick)));
     const kernels = sumOf(timed.map((count, brick) => count * (counted[brick] ?? 0)));
     const sum = { terms, predicted, commonError, kernels, calls: knownCalls };
     return recipe.call === undefined ? intervalWithinRuns(sum) : predictionInterval(sum, spreads);
@@ -176,18 +169,19 @@ export function compose(
     const lowMs = computeUncertainty(others)?.interval.lowMs ?? 0;
     return { ...sum, interval: { ...sum.interval, lowMs, highMs: undefined }, margins: [] };
   };
-  const path = longestPath(recipe, sequences.map(msAt));
+  const weights = sequences.map((brick) => times[brick] ?? 0);
+  const path = longestPath(recipe, weights);
   const countsOnPath = countBricks({ bricks, sequences: path.map((index) => sequences[index] ?? 0) });
   const missingBricks = bricks.flatMap(({ signature, operators, shapes = [] }, index): Missing[] => {
-    const latency = latencies[index];
-    if (latency?.kind !== 'unknown') return [];
-    return [{ signature, operators, shapes, count: counts[index] ?? 0, reason: latency.reason }];
+    const one = found[index];
+    if (one?.kind !== 'unknown') return [];
+    return [{ signature, operators, shapes, count: counts[index] ?? 0, reason: one.reason }];
   });
   const missingCalls = calls.flatMap(({ signature, operators, latency }): Missing[] => {
     return latency.kind === 'known' ? [] : [{ signature, operators, shapes: [], count: 0, reason: latency.reason }];
   });
-  const missed = missingBricks.reduce((sum, { count }) => sum + count, 0);
-  const sure = sequences.filter((brick, index) => !madeUp.has(index) && latencyAt(brick) !== undefined).length;
+  const missed = sumOf(missingBricks.map(({ count }) => count));
+  const sure = sequences.filter((brick, index) => !madeUp.has(index) && latencies[brick] !== undefined).length;
   const sequential = sumOver([...sequences.keys()]);
   return {
     name,
@@ -203,17 +197,17 @@ export function compose(
     placed: sequences.map((brick, index) => ({
       kernels: model.names?.[index],
       operators: bricks[brick]?.operators ?? [],
-      ms: latencyAt(brick)?.ms ?? predictionAt(brick)?.ms,
-      isPredicted: predictionAt(brick) !== undefined,
+      ms: times[brick],
+      isPredicted: predictions[brick] !== undefined,
     })),
     edges: recipe.edges,
     measuringError: sequential?.measuringError,
     leastError: sequential?.leastError,
-    predictedMs: sumOf(bricks.map((_, index) => (counts[index] ?? 0) * (predictionAt(index)?.ms ?? 0))),
-    profileMs: sumOf(bricks.map((_, index) => (counts[index] ?? 0) * (latencyAt(index)?.profileMs ?? 0))),
+    predictedMs: sumOf(counts.map((count, brick) => count * (predictions[brick]?.ms ?? 0))),
+    profileMs: sumOf(counts.map((count, brick) => count * (latencies[brick]?.profileMs ?? 0))),
     margins: sequential?.margins ?? [],
     parts: bricks.map((brick, index): BrickShare => {
-      const latency = latencyAt(index);
+      const latency = latencies[index];
       const benchmark = brickKey(brick, context);
       return {
         signature: brick.signature,
@@ -223,7 +217,7 @@ export function compose(
         onPath: countsOnPath[index] ?? 0,
         measured: describeMeasuring(brick, context),
         ms: latency?.ms,
-        prediction: predictionAt(index),
+        prediction: predictions[index],
         occasions: latency?.occasionsMs.length ?? 0,
         processes: latency?.processes ?? [],
         tried: observations.get(benchmark)?.length ?? 0,

@@ -1,8 +1,8 @@
-import type { ModelRecipe } from '../bricks/recipe.js';
+import type { Edge } from '../cut/layer-cut.js';
 
 /** Sequences are in topological order, so that one pass is enough. @returns indices of the sequences on the path */
 export function longestPath(
-  { sequences, edges }: Pick<ModelRecipe, 'sequences' | 'edges'>,
+  { sequences, edges }: { readonly sequences: readonly unknown[]; readonly edges: readonly Edge[] },
   weights: readonly number[],
 ): readonly number[] {
   const incoming: number[][] = sequences.map(() => []);

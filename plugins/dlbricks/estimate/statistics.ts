@@ -71,11 +71,6 @@ export function perCopy(together: Summary, call: Summary, copies: number): Summa
   };
 }
 
-/** @param overheadMs of the profile; its error is assumed to be much smaller than the latency's */
-export function lessOverhead(summary: Summary, overheadMs: number): Summary {
-  return { ...summary, ms: Math.max(0, summary.ms - overheadMs) };
-}
-
 /** Confidence level of all intervals in this project. */
 export const CONFIDENCE = 0.95;
 

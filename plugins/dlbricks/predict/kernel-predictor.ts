@@ -24,7 +24,7 @@ export interface Prediction {
   readonly ownError: number;
 }
 
-export interface NoPrediction {
+export interface Unknown {
   readonly kind: 'unknown';
   readonly reason: string;
 }
@@ -222,7 +222,7 @@ export class KernelPredictor {
    *
    * @param footprintBytes see Context; 0 where it would be measured alone
    */
-  predict(kernels: readonly LayerFacts[], footprintBytes: number): Prediction | NoPrediction {
+  predict(kernels: readonly LayerFacts[], footprintBytes: number): Prediction | Unknown {
     let ms = 0;
     let variance = 0;
     for (const facts of kernels) {
@@ -276,6 +276,6 @@ export class KernelPredictor {
   }
 }
 
-function none(reason: string): NoPrediction {
+function none(reason: string): Unknown {
   return { kind: 'unknown', reason };
 }

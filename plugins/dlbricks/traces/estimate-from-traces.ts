@@ -1,4 +1,4 @@
-import { trimmedMean } from '../../../src/plugin-api.js';
+import { sumOf, trimmedMean } from '../../../src/plugin-api.js';
 import { longestPath } from '../estimate/longest-path.js';
 import { type ErrorSource, mean, median, type Spread } from '../estimate/statistics.js';
 import { OccurrenceIndex, type Reuse } from './find-occurrences.js';
@@ -23,8 +23,8 @@ export interface EstimateSettings {
 
 export interface TracedPart {
   readonly sequence: TraceSequence;
-  readonly ms: number | undefined;
-  readonly foundBy: FoundBy | undefined;
+  readonly ms?: number | undefined;
+  readonly foundBy?: FoundBy | undefined;
   readonly occurrences: number;
   /** Why it could not be filled in, where that was asked for. */
   readonly reason?: string | undefined;
@@ -62,7 +62,7 @@ export function computeStatistic(values: readonly number[], statistic: Statistic
 }
 
 interface PartLatency extends TracedPart {
-  readonly uncertainty: Spread | undefined;
+  readonly uncertainty?: Spread | undefined;
 }
 
 export class TraceEstimator {
@@ -83,7 +83,7 @@ export class TraceEstimator {
     const parts = target.sequences.map((sequence) => this.latencyOfPart(target, sequence, reuse));
     const estimated = parts.filter(({ ms }) => ms !== undefined);
     const measured = parts.filter(({ ms, foundBy }) => ms !== undefined && foundBy !== 'fill');
-    const ms = estimated.length === 0 ? undefined : estimated.reduce((sum, part) => sum + (part.ms ?? 0), 0);
+    const ms = estimated.length === 0 ? undefined : sumOf(estimated.map((part) => part.ms ?? 0));
     return {
       target,
       parts,
@@ -108,16 +108,7 @@ export class TraceEstimator {
       this.settings.fill && layer !== undefined && second === undefined
         ? this.predictorFor(target, reuse).predict(layer)
         : undefined;
-    if (filled?.kind !== 'predicted') {
-      return {
-        sequence,
-        ms: undefined,
-        foundBy: undefined,
-        occurrences: 0,
-        reason: filled?.reason,
-        uncertainty: undefined,
-      };
-    }
+    if (filled?.kind !== 'predicted') return { sequence, occurrences: 0, reason: filled?.reason };
     const uncertainty = { relative: filled.ownError, degreesOfFreedom: Infinity };
     return { sequence, ms: filled.ms, foundBy: 'fill', occurrences: 0, uncertainty };
   }
@@ -150,11 +141,8 @@ export class TraceEstimator {
 
   private longest({ edges, sequences }: Target, parts: readonly TracedPart[]): number | undefined {
     if (edges === undefined || parts.every(({ ms }) => ms === undefined)) return undefined;
-    const path = longestPath(
-      { sequences: sequences.map((_sequence, i) => i), edges: edges.map(([from, to]): [number, number] => [from, to]) },
-      parts.map(({ ms }) => ms ?? 0),
-    );
-    return path.reduce((sum, i) => sum + (parts[i]?.ms ?? 0), 0);
+    const times = parts.map(({ ms }) => ms ?? 0);
+    return sumOf(longestPath({ sequences, edges }, times).map((index) => times[index] ?? 0));
   }
 
   /**

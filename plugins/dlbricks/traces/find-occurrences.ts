@@ -29,9 +29,9 @@ export class OccurrenceIndex {
         const key = matchKey(occurrence.layers, level, known);
         if (key === undefined) continue;
         this.known.get(level)?.add(known);
-        const list = this.byKey.get(`${level} ${known} ${key}`);
-        if (list === undefined) this.byKey.set(`${level} ${known} ${key}`, [occurrence]);
-        else list.push(occurrence);
+        const list = this.byKey.get(`${level} ${known} ${key}`) ?? [];
+        this.byKey.set(`${level} ${known} ${key}`, list);
+        list.push(occurrence);
       }
     }
   }

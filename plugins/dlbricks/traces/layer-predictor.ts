@@ -1,6 +1,6 @@
 import { groupedBy } from '../../../src/plugin-api.js';
 import { median } from '../estimate/statistics.js';
-import { type CommonError, KernelPredictor, type NoPrediction, type Prediction } from '../predict/kernel-predictor.js';
+import { type CommonError, KernelPredictor, type Prediction, type Unknown } from '../predict/kernel-predictor.js';
 import type { LayerFacts } from '../work/layer-facts.js';
 import { hasTypes } from './match-level.js';
 import type { Occurrence } from './trace-book.js';
@@ -30,7 +30,7 @@ export class LayerPredictor {
     return { operator, attributes, inputs: tensors(inputs), outputs: tensors(outputs), operations, bytes };
   }
 
-  predict(layer: LayerFacts): Prediction | NoPrediction {
+  predict(layer: LayerFacts): Prediction | Unknown {
     return this.kernels.predict([this.comparable(layer)], 0);
   }
 

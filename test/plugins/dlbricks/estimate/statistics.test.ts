@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
+import { occasionSummary } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import {
   CONFIDENCE,
   geometricMean,
-  lessOverhead,
   meanIfAny,
   median,
   perCopy,
@@ -198,9 +198,10 @@ describe('interval of a sum', () => {
 
 describe('a latency minus the overhead', () => {
   test('is that much shorter, never negative, and as uncertain as before', () => {
-    const watched = summarize([9, 10, 11, 9.5, 10.5]);
-    assert.deepEqual(lessOverhead(watched, 0.5), { ...watched, ms: 9.5 });
-    assert.deepEqual(lessOverhead(watched, 11), { ...watched, ms: 0 });
+    const runMs = [9, 10, 11, 9.5, 10.5];
+    const latency = (overheadMs: number) => occasionSummary({ kind: 'samples', runMs, warmupMs: [], overheadMs });
+    assert.deepEqual(latency(0.5), { ...summarize(runMs), ms: 9.5 });
+    assert.deepEqual(latency(11), { ...summarize(runMs), ms: 0 });
   });
 });
 
