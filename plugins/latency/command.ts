@@ -85,18 +85,11 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
     },
     host,
   );
-  if (unusable.length === 0)
-    checkInputs(
-      batches.flatMap(({ models }) => models),
-      options,
-    );
-  await requireLoggable(
-    options.log,
-    batches.flatMap(({ models }) => models),
-    options.input,
-  );
+  const all = batches.flatMap(({ models }) => models);
+  if (unusable.length === 0) checkInputs(all, options);
+  await requireLoggable(options.log, all, options.input);
   // The rows of a model are next to each other.
-  const names = new Set(batches.flatMap(({ models }) => models.map(({ name }) => name)));
+  const names = new Set(all.map(({ name }) => name));
   const asked = [...names].flatMap((name) =>
     batches.flatMap(({ batch, models }) =>
       models

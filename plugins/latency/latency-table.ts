@@ -38,31 +38,29 @@ function milliseconds(title: string, of: (row: TimedRow) => number | null | unde
 
 function columnsFor({ percentiles, models }: LatencyResult, { wide }: ShowOptions): readonly LatencyColumn[] {
   const hasDimensions = models.some(({ dimensions }) => dimensions !== '');
+  const hasSettings = models.some(({ settings }) => settings !== '');
   const hasTokens = models.some((row) => !('reason' in row) && row.tokens_per_second !== null);
-  return [
-    left('model', ({ model }) => oneLine(model)),
-    right('batch', ({ batch }) => String(batch)),
-    ...(hasDimensions ? [left('dimensions', ({ dimensions }: LatencyRow) => oneLine(dimensions))] : []),
-    right('threads', ({ threads }) => String(threads)),
-    ...(models.some(({ settings }) => settings !== '')
-      ? [left('settings', ({ settings }: LatencyRow) => settings || 'default')]
-      : []),
-    right('runs', (row) => ('reason' in row ? UNKNOWN : String(row.runs))),
-    ...(wide
-      ? [milliseconds('mean (ms)', (row) => row.trimmed_mean_ms), milliseconds('min (ms)', (row) => row.min_ms)]
-      : []),
-    ...percentiles.map((each) => milliseconds(`p${each} (ms)`, ({ latency_ms: of }) => of[`p${each}`])),
-    ...(hasTokens ? [milliseconds('tokens/s', (row) => row.tokens_per_second)] : []),
-    ...(wide
-      ? [
-          milliseconds('max (ms)', (row) => row.max_ms),
-          left('measured', (row: LatencyRow) =>
-            'reason' in row || row.measured_at === null ? UNKNOWN : formatMinute(row.measured_at),
-          ),
-          right('others', (row: LatencyRow) => ('reason' in row ? UNKNOWN : `${row.disturbance_percent.toFixed(0)} %`)),
-        ]
-      : []),
+  const measuredCell = (row: LatencyRow): string => {
+    return 'reason' in row || row.measured_at === null ? UNKNOWN : formatMinute(row.measured_at);
+  };
+  const columns: readonly (readonly [isShown: boolean, column: LatencyColumn])[] = [
+    [true, left('model', ({ model }) => oneLine(model))],
+    [true, right('batch', ({ batch }) => String(batch))],
+    [hasDimensions, left('dimensions', ({ dimensions }) => oneLine(dimensions))],
+    [true, right('threads', ({ threads }) => String(threads))],
+    [hasSettings, left('settings', ({ settings }) => settings || 'default')],
+    [true, right('runs', (row) => ('reason' in row ? UNKNOWN : String(row.runs)))],
+    [wide, milliseconds('mean (ms)', (row) => row.trimmed_mean_ms)],
+    [wide, milliseconds('min (ms)', (row) => row.min_ms)],
+    ...percentiles.map((each) => {
+      return [true, milliseconds(`p${each} (ms)`, ({ latency_ms: of }) => of[`p${each}`])] as const;
+    }),
+    [hasTokens, milliseconds('tokens/s', (row) => row.tokens_per_second)],
+    [wide, milliseconds('max (ms)', (row) => row.max_ms)],
+    [wide, left('measured', measuredCell)],
+    [wide, right('others', (row) => ('reason' in row ? UNKNOWN : `${row.disturbance_percent.toFixed(0)} %`))],
   ];
+  return columns.flatMap(([isShown, column]) => (isShown ? [column] : []));
 }
 
 /** As in 2026-11-23 20:50 UTC. */

@@ -29,10 +29,8 @@ interface Group {
 /** What differs between groups that the other columns show as the same. */
 function distinguishSettings(groups: readonly Group[]): (group: Group) => string {
   const ofProtocol = protocolDifferences(groups.map(({ protocol }) => protocol));
-  const ofSystem = systemDifferences(
-    groups.map(({ system }) => system),
-    ['processor', 'framework', 'threads'],
-  );
+  const systems = groups.map(({ system }) => system);
+  const ofSystem = systemDifferences(systems, ['processor', 'framework', 'threads']);
   return ({ protocol, system }) => [ofProtocol(protocol), ofSystem(system)].filter((text) => text !== '').join(', ');
 }
 

@@ -152,11 +152,10 @@ async function load(references: readonly string[], options: LoadOptions, host: C
   const threads = options.threads ?? COMMAND_DEFAULTS.threads;
   const runtime = parseRuntime(options);
   const { quiet } = outputs;
-  const inputs = { dimension: options.dimension, input: options.input };
   const loadedBatch = settings.batches[0] ?? 1;
-  const wanted = { ...inputs, batch: loadedBatch, quiet, runsOn: runsOn(agent, options) };
+  const wanted = { ...options, batch: loadedBatch, quiet, runsOn: runsOn(agent, options) };
   const unusable: { model: string; reason: string }[] = [];
-  const models = await loadModels(references, wanted as Parameters<typeof loadModels>[1], host, ({ name, reason }) => {
+  const models = await loadModels(references, wanted, host, ({ name, reason }) => {
     host.warn(`warning: ${name}: ${reason}`);
     unusable.push({ model: name, reason });
   });

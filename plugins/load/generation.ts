@@ -1,28 +1,23 @@
 import {
   type Bound,
   largestRate,
-  messageOf,
-  nearestRank,
   NO_BATCHING,
   offeredRate,
   PlatformError,
   poissonArrivals,
   type RateTrial,
-  readJsonFile,
   simulateTrial,
   summaryOf,
   type TrialSummary,
   z,
 } from '../../src/plugin-api.js';
+import { readContent } from '../dlbricks/bricks/read-content.js';
 import type { GenerationRow } from './load-result.js';
 import { perSecondText } from './headlines.js';
 import { leastTrialMs, type LoadSettings } from './settings.js';
 import type { Costs, EstimatedTimes } from './predict.js';
-import type { Slowness } from './stand-in.js';
+import { quantile, type Slowness } from './stand-in.js';
 import { serverQueries } from './trials.js';
-
-/** As for reports in other commands: a thousand models take some megabytes. */
-const MAX_BYTES = 256 * 2 ** 20;
 
 const ms = z.number().nonnegative().nullable();
 
@@ -47,13 +42,7 @@ const fileSchema = z.union([z.object({ reports: z.array(reportSchema) }), report
 /** @throws PlatformError `usage` where the file has no texts */
 export async function readGenerations(path: string): Promise<readonly Generation[]> {
   const remedy = "'dlbricks run' of an evaluation with settings.generation writes one with --export-json";
-  let content: unknown;
-  try {
-    content = await readJsonFile(path, MAX_BYTES);
-  } catch (error) {
-    throw new PlatformError('usage', `${path}: not a readable report (${messageOf(error)}); ${remedy}`);
-  }
-  const { data } = fileSchema.safeParse(content);
+  const { data } = fileSchema.safeParse(await readContent(path, 'report', remedy));
   const found = data === undefined ? [] : 'reports' in data ? data.reports : [data];
   const generations = found.flatMap((report) => report.generations);
   if (generations.length > 0) return generations;
@@ -99,7 +88,7 @@ interface Generating {
 /** Tokens of a text follow each other without pauses. */
 function slowdownAt(slowness: Slowness | undefined, end: keyof EstimatedTimes): number {
   const share = { low: 0.05, value: 0.5, high: 0.95 }[end];
-  return nearestRank(Float64Array.from(slowness?.denseMeans() ?? [1]).sort(), share);
+  return quantile(slowness?.denseMeans() ?? [1], share);
 }
 
 function timesOf(firstMs: number | null, furtherMs: number | null): Times | undefined {

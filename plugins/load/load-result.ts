@@ -1,7 +1,8 @@
 import { DISPATCHES, provenanceField, systemDocumentSchema, z } from '../../src/plugin-api.js';
 import { SCENARIOS } from './settings.js';
 
-const ms = z.number().nullable();
+const number = z.number().nullable();
+const ms = number;
 const rate = z.number().nonnegative().nullable();
 
 const percentiles = {
@@ -18,25 +19,22 @@ const measuredSchema = z.strictObject({
   failed: z.int(),
   achieved_per_second: rate.describe('Answered queries less one, over the time from the first to the last answer'),
   samples_per_second: rate,
-  mean_batch: z.number().nullable().describe('Samples of a run'),
-  utilization: z.number().nullable().describe('Share of the time in which the model runs, for each agent'),
+  mean_batch: number.describe('Samples of a run'),
+  utilization: number.describe('Share of the time in which the model runs, for each agent'),
   wait_mean_ms: ms.describe("From the scheduled time until the model's run began"),
   service_mean_ms: ms.describe('Of one run'),
-  service_variation: z.number().nullable().describe('Standard deviation of the service time over its mean'),
+  service_variation: number.describe('Standard deviation of the service time over its mean'),
   latency_mean_ms: ms,
   ...percentiles,
   upper_p50_ms: ms.describe('Upper estimates of a closed loop by early stopping; null for schedules'),
   upper_p90_ms: ms,
   upper_p99_ms: ms,
   largest_ms: ms,
-  over_share: z.number().nullable().describe('Share of the queries over the bound, failed ones included'),
+  over_share: number.describe('Share of the queries over the bound, failed ones included'),
   longest_queue: z.int(),
   lateness_p99_ms: ms.describe("The generator's own: sent - scheduled"),
-  little_error: z
-    .number()
-    .nullable()
-    .describe("Little's law: mean number in the system over rate times latency, less 1"),
-  steal_share: z.number().nullable().describe('Processor time that other machines took; null where it is not known'),
+  little_error: number.describe("Little's law: mean number in the system over rate times latency, less 1"),
+  steal_share: number.describe('Processor time that other machines took; null where it is not known'),
   holds: z
     .boolean()
     .nullable()
@@ -55,18 +53,14 @@ const predictedSchema = z.strictObject({
   value: figuresSchema.nullable().describe('Medians of simulations with times from the whole interval of the estimate'),
   high: figuresSchema.nullable(),
   service_ms: ms.describe('Of a run of one query under this load: the estimate, slowed down'),
-  slowdown: z.number().nullable().describe('Factor of the estimate'),
+  slowdown: number.describe('Factor of the estimate'),
   service_low_ms: ms,
   service_high_ms: ms,
-  service_variation: z
-    .number()
-    .nullable()
-    .describe('Standard deviation over mean of the runs in the simulated queue; null: every run takes the estimate'),
-  utilization: z.number().nullable(),
-  growth: z
-    .number()
-    .nullable()
-    .describe('Relative change of the mean wait for one of the service time: (2 - rho) / (1 - rho)'),
+  service_variation: number.describe(
+    'Standard deviation over mean of the runs in the simulated queue; null: every run takes the estimate',
+  ),
+  utilization: number,
+  growth: number.describe('Relative change of the mean wait for one of the service time: (2 - rho) / (1 - rho)'),
   reason: z.string().nullable().describe('Why there is no prediction'),
 });
 
@@ -128,7 +122,7 @@ const generationSchema = z.strictObject({
   offered_per_second: rate.describe('Texts per second'),
   service_ms: ms.describe('Of a whole text'),
   further_token_ms: ms.describe('Mean time of a further token, which load does not change: one text is made at a time'),
-  utilization: z.number().nullable(),
+  utilization: number,
   first_token_p50_ms: intervalSchema.describe('From the scheduled time to the first token'),
   first_token_p99_ms: intervalSchema,
   reason: z.string().nullable().describe('Why there is no prediction'),
@@ -139,10 +133,9 @@ const overheadSchema = z.strictObject({
   weight_bytes: z.number().describe('Of the model'),
   run_ms: z.number().describe('Of an undisturbed run of the stand-in'),
   handover_ms: z.number().describe('From the scheduled time until a run begins that waits for no other'),
-  return_ms: z
-    .number()
-    .nullable()
-    .describe('From the end of a run until its client can send the next query; null where clients do not wait'),
+  return_ms: ms.describe(
+    'From the end of a run until its client can send the next query; null where clients do not wait',
+  ),
   between_ms: z.number().describe('From the end of a run until the next one begins'),
   pauses: z
     .array(

@@ -2,10 +2,12 @@ import { createColors } from 'picocolors';
 import {
   type Column,
   counted,
+  drawn,
   fittingTable,
   leftOutLines,
   oneLine,
   ownValue,
+  type Page,
   type ShownResult,
   type ShowOptions,
   stackText,
@@ -15,7 +17,7 @@ import {
   left,
   right,
 } from '../../src/plugin-api.js';
-import { loadPage } from './load-page.js';
+import { loadPlot } from './load-plot.js';
 import { type LoadResult, loadResultSchema, type LoadRow, type MeasuredLoad } from './load-result.js';
 import { validationLines } from './validation.js';
 import { batchLines, boundLines, generationLines, rateLines } from './headlines.js';
@@ -66,59 +68,44 @@ function predicted(title: string, of: 'p50_ms' | 'p99_ms' | 'samples_per_second'
 export function columnsFor({ rows, settings }: LoadResult, { wide }: ShowOptions): readonly LoadColumn[] {
   const has = (of: (row: LoadRow) => unknown): boolean => rows.some((row) => of(row));
   const isMeasured = has((row) => row.measured);
+  const isPredicted = has((row) => row.predicted);
   const isOpen = settings.scenario === 'server' || settings.scenario === 'replay';
+  const isClients = settings.scenario === 'clients';
   const hasBatches = has((row) => row.batch_limit > 1);
-  return [
-    left('model', ({ model }) => oneLine(model)),
-    ...(hasBatches
-      ? [
-          right('samples', ({ samples }: LoadRow) => samples.join(', ')),
-          right('batch limit', (row: LoadRow) => String(row.batch_limit)),
-        ]
-      : []),
-    ...(settings.scenario === 'clients' ? [right('clients', ({ clients }: LoadRow) => text(clients))] : []),
-    ...(isOpen ? [right('offered (/s)', (row: LoadRow) => text(row.offered_per_second))] : []),
-    ...(isMeasured
-      ? [
-          ...(isOpen || settings.scenario === 'clients'
-            ? [measured('achieved (/s)', (row) => row.achieved_per_second)]
-            : []),
-          ...(isOpen ? [] : [measured('samples (/s)', (row) => row.samples_per_second)]),
-          measured('utilization', (row) => row.utilization, 3),
-          ...(wide ? [measured('queries', (row) => row.queries, 9)] : []),
-          ...(wide || has((row) => row.measured?.failed) ? [measured('failed', (row) => row.failed)] : []),
-          ...(hasBatches ? [measured('mean batch', (row) => row.mean_batch, 3)] : []),
-          ...(wide ? [measured('wait (ms)', (row) => row.wait_mean_ms)] : []),
-          measured('service (ms)', (row) => row.service_mean_ms),
-          ...(wide ? [measured('cv', (row) => row.service_variation, 2)] : []),
-          measured('p50 (ms)', (row) => row.p50_ms),
-          measured('p90 (ms)', (row) => row.p90_ms),
-          ...(wide ? [measured('p95 (ms)', (row) => row.p95_ms)] : []),
-          measured('p99 (ms)', (row) => row.p99_ms),
-          ...(wide
-            ? [measured('p99.9 (ms)', (row) => row.p999_ms), measured('largest (ms)', (row) => row.largest_ms)]
-            : []),
-          ...(settings.bound === null ? [] : [percent('over', (row) => row.over_share)]),
-          ...(wide
-            ? [
-                measured('longest queue', (row) => row.longest_queue, 9),
-                measured('late p99 (ms)', (row) => row.lateness_p99_ms, 3),
-                percent('little', (row) => row.little_error),
-                percent('steal', (row) => row.steal_share),
-              ]
-            : []),
-        ]
-      : []),
-    ...(has((row) => row.predicted)
-      ? [
-          ...(isOpen ? [] : [predicted('predicted samples (/s)', 'samples_per_second')]),
-          predicted('predicted p50 (ms)', 'p50_ms'),
-          predicted('predicted p99 (ms)', 'p99_ms'),
-          ...(isOpen ? [right('growth', (row: LoadRow) => text(row.predicted?.growth, 2))] : []),
-        ]
-      : []),
-    ...(wide ? [right('seed', ({ seed }: LoadRow) => String(seed))] : []),
+  const hasFailed = has((row) => row.measured?.failed);
+  const columns: readonly (readonly [isShown: boolean, column: LoadColumn])[] = [
+    [true, left('model', ({ model }) => oneLine(model))],
+    [hasBatches, right('samples', ({ samples }) => samples.join(', '))],
+    [hasBatches, right('batch limit', (row) => String(row.batch_limit))],
+    [isClients, right('clients', ({ clients }) => text(clients))],
+    [isOpen, right('offered (/s)', (row) => text(row.offered_per_second))],
+    [isMeasured && (isOpen || isClients), measured('achieved (/s)', (row) => row.achieved_per_second)],
+    [isMeasured && !isOpen, measured('samples (/s)', (row) => row.samples_per_second)],
+    [isMeasured, measured('utilization', (row) => row.utilization, 3)],
+    [isMeasured && wide, measured('queries', (row) => row.queries, 9)],
+    [isMeasured && (wide || hasFailed), measured('failed', (row) => row.failed)],
+    [isMeasured && hasBatches, measured('mean batch', (row) => row.mean_batch, 3)],
+    [isMeasured && wide, measured('wait (ms)', (row) => row.wait_mean_ms)],
+    [isMeasured, measured('service (ms)', (row) => row.service_mean_ms)],
+    [isMeasured && wide, measured('cv', (row) => row.service_variation, 2)],
+    [isMeasured, measured('p50 (ms)', (row) => row.p50_ms)],
+    [isMeasured, measured('p90 (ms)', (row) => row.p90_ms)],
+    [isMeasured && wide, measured('p95 (ms)', (row) => row.p95_ms)],
+    [isMeasured, measured('p99 (ms)', (row) => row.p99_ms)],
+    [isMeasured && wide, measured('p99.9 (ms)', (row) => row.p999_ms)],
+    [isMeasured && wide, measured('largest (ms)', (row) => row.largest_ms)],
+    [isMeasured && settings.bound !== null, percent('over', (row) => row.over_share)],
+    [isMeasured && wide, measured('longest queue', (row) => row.longest_queue, 9)],
+    [isMeasured && wide, measured('late p99 (ms)', (row) => row.lateness_p99_ms, 3)],
+    [isMeasured && wide, percent('little', (row) => row.little_error)],
+    [isMeasured && wide, percent('steal', (row) => row.steal_share)],
+    [isPredicted && !isOpen, predicted('predicted samples (/s)', 'samples_per_second')],
+    [isPredicted, predicted('predicted p50 (ms)', 'p50_ms')],
+    [isPredicted, predicted('predicted p99 (ms)', 'p99_ms')],
+    [isPredicted && isOpen, right('growth', (row) => text(row.predicted?.growth, 2))],
+    [wide, right('seed', ({ seed }) => String(seed))],
   ];
+  return columns.flatMap(([isShown, column]) => (isShown ? [column] : []));
 }
 
 function listReasons({ rows, unusable }: LoadResult): readonly string[] {
@@ -208,6 +195,19 @@ function listRecords(result: LoadResult): TableResult['records'] {
   };
 }
 
+function buildPage(result: LoadResult): Page {
+  const { rows, system, settings } = result;
+  const names = [...new Set(rows.map(({ model }) => model))].join(', ');
+  const headline = [...boundLines(result), ...rateLines(result), ...batchLines(result), ...validationLines(result)];
+  const lead = 'Latency counts from the scheduled time of a query.';
+  const table = textTable(columnsFor(result, { wide: true }), rows);
+  return {
+    title: `${names} under load (${settings.scenario}) on ${stackText(system)}`,
+    verdict: headline.length === 0 ? undefined : `${headline.join('. ')}.`,
+    sections: [{ title: 'Trials', lead, chart: rows.length === 0 ? undefined : drawn(loadPlot(result)), table }],
+  };
+}
+
 export function shownLoad(result: LoadResult, options: ShowOptions): ShownResult {
   return {
     result: () => ({
@@ -216,7 +216,7 @@ export function shownLoad(result: LoadResult, options: ShowOptions): ShownResult
       table: textTable(columnsFor(result, { wide: true }), result.rows),
       notes: listNotes(result),
     }),
-    page: () => loadPage(result, textTable(columnsFor(result, { wide: true }), result.rows)),
+    page: () => buildPage(result),
     text: ({ color, width = Infinity }) => {
       const { bold } = createColors(color);
       const table = fittingTable(columnsFor(result, options), result.rows, { width, dispensable: DISPENSABLE, bold });

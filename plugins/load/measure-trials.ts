@@ -41,14 +41,14 @@ export interface Run extends LoadRun {
   readonly tell: (step: string, done: number, total: number, label: string) => void;
 }
 
-export function rowOf({ name }: LoadedModel, plan: TrialPlan): Omit<LoadRow, 'measured' | 'predicted'> {
-  const { samples, limit, clients, seed } = plan;
+export function rowOf({ name }: LoadedModel, trial: TrialPlan): Omit<LoadRow, 'measured' | 'predicted'> {
+  const { plan, limit, seed } = trial.options;
   return {
     model: name,
-    samples: [...samples],
+    samples: [...trial.samples],
     batch_limit: limit,
-    clients,
-    offered_per_second: computeOfferedRate(plan),
+    clients: plan.kind === 'closed' ? plan.clients : null,
+    offered_per_second: computeOfferedRate(trial),
     seed,
   };
 }
@@ -96,8 +96,9 @@ export async function measureAll(
   const { place, loadedBatch, settings, tell } = run;
   const tried: Tried[] = [];
   // Trials with the same sizes of runs share open models.
-  for (const alike of groupedBy(plans, ({ limit, samples }) => JSON.stringify([limit, samples])).values()) {
-    const asked = { ...alike[0], waitMs: settings.max_wait_ms };
+  const sizesOf = ({ samples, options: { limit } }: TrialPlan) => ({ samples, limit });
+  for (const alike of groupedBy(plans, (plan) => JSON.stringify(sizesOf(plan))).values()) {
+    const asked = { ...sizesOf(alike[0]), waitMs: settings.max_wait_ms };
     const models = await modelsBySize(loaded, loadedBatch, asked, place);
     const { result, ends } = await whileServing(loaded.name, models, asked, place, async (generator) => {
       const found: Tried[] = [];

@@ -1,4 +1,12 @@
-import { identifySystem, inputBytes, type LoadedModel, PlatformError, sumOf, withBatch } from '../../src/plugin-api.js';
+import {
+  identifySystem,
+  inputBytes,
+  type LoadedModel,
+  PlatformError,
+  sumOf,
+  wholeBenchmark,
+  withBatch,
+} from '../../src/plugin-api.js';
 import type { Overhead } from './load-result.js';
 import type { Run } from './measure-trials.js';
 import {
@@ -10,7 +18,7 @@ import {
   storedEstimates,
   weighTimes,
 } from './predict.js';
-import { buildBenchmark, type Place } from './serve.js';
+import type { Place } from './serve.js';
 import { leastTrialMs, samplesAsked } from './settings.js';
 import {
   bricksOf,
@@ -175,7 +183,7 @@ export async function predictorOf(
     return times;
   }
   const [samples = 1] = samplesAsked(settings);
-  const { signature, inputs } = await buildBenchmark(withBatch(loaded, loadedBatch, samples), place.agent);
+  const { signature, inputs } = await wholeBenchmark(withBatch(loaded, loadedBatch, samples), place.agent);
   const runTimes = await storedRunTimes(signature, system, context.store);
   return new ModelPredictor(loaded, times, runTimes, inputBytes(inputs, 'weight'), run);
 }

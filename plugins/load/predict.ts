@@ -6,7 +6,6 @@ import {
   type KeptEstimate,
   largestRate,
   type LoadedModel,
-  nearestRank,
   type RateTrial,
   type ResultStore,
   type ServiceTimes,
@@ -20,7 +19,7 @@ import {
 } from '../../src/plugin-api.js';
 import type { Figures, PredictedLoad, SearchedRate } from './load-result.js';
 import { selectFigures } from './figures.js';
-import type { Observation, Sampler, Slowness } from './stand-in.js';
+import { type Observation, quantile, type Sampler, type Slowness } from './stand-in.js';
 import { computeOfferedRate, type TrialPlan } from './trials.js';
 
 export interface EstimatedTimes {
@@ -196,7 +195,7 @@ function simulated(plan: TrialPlan, predicting: Predicting, { position, seed }: 
   const times = timesAt(predicting.times, position);
   const { agents, waitMs } = predicting;
   const servers = Array.from({ length: agents }, (_, agent) => new Server(times, predicting, seed + agent));
-  const trial = simulateTrial(plan.options, { limit: plan.limit, waitMs }, servers);
+  const trial = simulateTrial(plan.options, { limit: plan.options.limit, waitMs }, servers);
   const { bound } = plan.options;
   const isOpen = plan.options.plan.kind === 'open';
   const summary = summaryOf(trial.records, trial, { bound, servers: agents, isOpen });
@@ -213,7 +212,7 @@ export function computeUtilization(
   const offered = computeOfferedRate(plan);
   if (offered === null) return null;
   const samples = Math.max(...plan.samples);
-  const queries = Math.max(1, Math.floor(plan.limit / samples));
+  const queries = Math.max(1, Math.floor(plan.options.limit / samples));
   // Near saturation there are no pauses.
   const means = slowness?.denseMeans() ?? [1];
   const slowdown = sumOf(means) / means.length;
@@ -247,15 +246,11 @@ const CONFIDENCE = 0.95;
 const SHARES = { low: (1 - CONFIDENCE) / 2, value: 0.5, high: (1 + CONFIDENCE) / 2 } as const;
 
 function drawnWays(plan: TrialPlan, { slowness, runTimes }: Predicting, trials = 1): readonly Drawn[] {
-  const { seed, options } = plan;
+  const { seed, plan: asked } = plan.options;
   if (slowness === undefined && runTimes === undefined) return [0, 0.5, 1].map((position) => ({ position, seed }));
-  const queries = options.plan.kind === 'open' ? options.plan.arrivals.length : options.plan.queries;
+  const queries = asked.kind === 'open' ? asked.arrivals.length : asked.queries;
   const count = Math.max(5, Math.min(MAX_DRAWN, Math.floor(MAX_QUERIES / queries / trials)));
   return Array.from({ length: count }, (_, index) => ({ position: (index + 0.5) / count, seed: seed + 1000 * index }));
-}
-
-function quantile(values: readonly number[], share: number): number {
-  return nearestRank(Float64Array.from(values).sort(), share);
 }
 
 function figuresAt(all: readonly Figures[], share: number): Figures {
@@ -292,10 +287,7 @@ export function predictTrial(plan: TrialPlan, predicting: Predicting): Predicted
   const ways = drawnWays(plan, predicting);
   const all = ways.map((way) => simulated(plan, predicting, way));
   const [samples = 1] = plan.samples;
-  const slowdown = quantile(
-    all.map((one) => one.slowdown),
-    SHARES.value,
-  );
+  const slowdowns = all.map((one) => one.slowdown);
   const services = all.map((one, index) => {
     return interpolated(timesAt(times, ways[index]?.position ?? 0.5))(samples) * one.slowdown;
   });
@@ -307,7 +299,7 @@ export function predictTrial(plan: TrialPlan, predicting: Predicting): Predicted
     value: figuresAt(figures, SHARES.value),
     high: hasInterval ? figuresAt(figures, SHARES.high) : null,
     service_ms: quantile(services, SHARES.value),
-    slowdown,
+    slowdown: quantile(slowdowns, SHARES.value),
     service_low_ms: hasInterval ? quantile(services, SHARES.low) : null,
     service_high_ms: hasInterval ? quantile(services, SHARES.high) : null,
     service_variation: slowness === undefined && runTimes === undefined ? null : quantile(variations, SHARES.value),

@@ -10,9 +10,8 @@ import {
   type RunOptions,
   startGenerator,
   type TargetEnd,
-  weightlessBenchmark,
+  wholeBenchmark,
   withBatch,
-  withOwnWeights,
   type Benchmark,
 } from '../../src/plugin-api.js';
 import { runSizes } from './settings.js';
@@ -46,11 +45,6 @@ export interface Served {
   readonly waitMs: number;
 }
 
-export async function buildBenchmark({ model, weights }: LoadedModel, agent: BenchmarkAgent): Promise<Benchmark> {
-  const filled = weightlessBenchmark(model);
-  return (await withOwnWeights(filled, weights, agent)) ?? filled;
-}
-
 export async function modelsBySize(
   loaded: LoadedModel,
   bound: number,
@@ -64,7 +58,7 @@ export async function modelsBySize(
     throw new PlatformError('usage', `${problem}; choose a smaller --batch-limit`);
   }
   const models = new Map<number, Benchmark>();
-  for (const size of sizes) models.set(size, await buildBenchmark(withBatch(loaded, bound, size), agent));
+  for (const size of sizes) models.set(size, await wholeBenchmark(withBatch(loaded, bound, size), agent));
   return models;
 }
 

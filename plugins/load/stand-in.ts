@@ -93,8 +93,12 @@ const ONE = { samples: [1], limit: 1, waitMs: 0 };
 const TRIAL = { dispatch: 'turns', seed: 1, limit: 1 } as const;
 const CLOSED = { kind: 'closed', samples: 1, leastMs: 0 } as const;
 
+export function quantile(values: readonly number[], share: number): number {
+  return nearestRank(Float64Array.from(values).sort(), share);
+}
+
 export function medianOf(values: readonly number[]): number {
-  return nearestRank(Float64Array.from(values).sort(), 0.5);
+  return quantile(values, 0.5);
 }
 
 function serving<T>({ benchmark, runOptions }: StandIn, place: Place, use: (generator: LoadGenerator) => Promise<T>) {
@@ -270,7 +274,7 @@ export class Slowness {
   constructor(observations: readonly Observation[]) {
     const all = observations.flatMap(({ blocks }) => blocks.flatMap(({ dense }) => dense.map(({ ms }) => ms)));
     // Estimates are of runs on a core that nobody else used, and so are at least a quarter of these.
-    const undisturbed = nearestRank(Float64Array.from(all).sort(), UNDISTURBED);
+    const undisturbed = quantile(all, UNDISTURBED);
     this.undisturbedMs = undisturbed;
     const relative = (runs: readonly ObservedRun[]) => runs.map((run) => ({ ...run, ms: run.ms / undisturbed }));
     this.#blocks = observations.flatMap(({ blocks }) => {

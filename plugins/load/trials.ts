@@ -1,18 +1,9 @@
-import {
-  type Bound,
-  leastQueries,
-  offeredRate,
-  type Plan,
-  poissonArrivals,
-  type TrialOptions,
-} from '../../src/plugin-api.js';
+import { type Bound, leastQueries, offeredRate, poissonArrivals, type TrialOptions } from '../../src/plugin-api.js';
 import { leastTrialMs, limitOf, type LoadSettings, replayedArrivals } from './settings.js';
 
 export interface TrialPlan {
+  /** Of its queries. */
   readonly samples: readonly number[];
-  readonly limit: number;
-  readonly clients: number | null;
-  readonly seed: number;
   readonly options: TrialOptions;
 }
 
@@ -54,36 +45,26 @@ export function serverTrial(
   const limit = limitOf(settings, [samples]);
   const leastMs = leastTrialMs(settings, perSecond);
   const arrivals = poissonArrivals({ perSecond, queries: serverQueries(settings, bound), leastMs, samples, seed });
-  return planned({ kind: 'open', arrivals }, [samples], limit, seed, { bound, dispatch });
-}
-
-function planned(
-  plan: Plan,
-  samples: readonly number[],
-  limit: number,
-  seed: number,
-  { bound, dispatch }: Pick<TrialOptions, 'bound' | 'dispatch'>,
-): TrialPlan {
-  const clients = plan.kind === 'closed' ? plan.clients : null;
-  return { samples, limit, clients, seed, options: { plan, bound, dispatch, seed, limit } };
+  return { samples: [samples], options: { plan: { kind: 'open', arrivals }, bound, dispatch, seed, limit } };
 }
 
 export function planTrials(settings: LoadSettings, bound: Bound | undefined): readonly TrialPlan[] {
   const { scenario, rates = [], batches, seed, dispatch, think_ms: thinkMs, least_ms: leastMs = 0 } = settings;
-  const usual = { bound, dispatch };
+  const usual = { bound, dispatch, seed };
   switch (scenario) {
     case 'server':
       return rates.map((rate) => serverTrial(settings, rate, seed, bound));
     case 'replay': {
       const arrivals = replayedArrivals(settings);
       const samples = [...new Set(arrivals.map((arrival) => arrival.samples))];
-      return [planned({ kind: 'open', arrivals }, samples, limitOf(settings, samples), seed, usual)];
+      return [{ samples, options: { ...usual, plan: { kind: 'open', arrivals }, limit: limitOf(settings, samples) } }];
     }
     case 'batch':
       return batches.map((samples) => {
         const queries = settings.queries ?? BATCH_QUERIES;
         const arrivals = Array.from({ length: queries }, () => ({ atMs: 0, samples }));
-        return planned({ kind: 'open', arrivals }, [samples], samples, seed, { bound: undefined, dispatch });
+        const plan = { kind: 'open', arrivals } as const;
+        return { samples: [samples], options: { ...usual, bound: undefined, plan, limit: samples } };
       });
     case 'single':
     case 'clients': {
@@ -91,9 +72,9 @@ export function planTrials(settings: LoadSettings, bound: Bound | undefined): re
       const queries = settings.queries ?? (bound === undefined ? CLOSED_QUERIES : leastQueries(bound.share, OVER));
       return batches.flatMap((samples) =>
         asked.map((clients) => {
-          const plan = { kind: 'closed', clients, samples, queries, leastMs } as const;
-          const limit = limitOf(settings, [samples]);
-          return planned({ ...plan, thinkMs: [scenario === 'single' ? 0 : thinkMs] }, [samples], limit, seed, usual);
+          const think = [scenario === 'single' ? 0 : thinkMs];
+          const plan = { kind: 'closed', clients, samples, queries, leastMs, thinkMs: think } as const;
+          return { samples: [samples], options: { ...usual, plan, limit: limitOf(settings, [samples]) } };
         }),
       );
     }

@@ -19,14 +19,14 @@ const SERVICE = { runMs: () => 2 };
 async function documentsOf({ isLate }: { readonly isLate: boolean }) {
   const settings = settingsSchema.parse({ scenario: 'server', rates: [100], queries: 500 });
   const plan = serverTrial(settings, 100, 7, undefined);
-  const { limit, clients, seed, samples } = plan;
+  const { limit, seed } = plan.options;
   const trial = simulateTrial(plan.options, { limit, waitMs: 0 }, [SERVICE]);
   const summary = summaryOf(trial.records, trial, { bound: undefined, servers: 1, isOpen: true });
   const measured = buildMeasured(trial, { ...summary, invalid: isLate ? 'the generator was late' : null });
   const figures = {
-    samples: [...samples],
+    samples: [...plan.samples],
     batch_limit: limit,
-    clients,
+    clients: null,
     offered_per_second: computeOfferedRate(plan),
     seed,
   };
