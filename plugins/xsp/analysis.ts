@@ -13,49 +13,35 @@ export function text(key: string, title = key): Column {
   return { key, title, align: 'left' };
 }
 
-/** A column for what only other processors have. */
-const NO_GPU = 'null: a processor has no such value';
+/** A column, and its cell for what a row is about. */
+export type Field<Subject extends readonly unknown[]> = readonly [column: Column, cell: (...subject: Subject) => Cell];
 
-const BASE: readonly Column[] = [
-  text('framework_name', 'framework'),
-  text('framework_version', 'version'),
-  text('using_gpu', 'GPU'),
-  number('batch_size', 'batch'),
-  text('trace_level', 'level'),
-  text('hostname', 'host'),
-  text('machine_architecture', 'architecture'),
-  number('machine_memory', 'memory', 'bytes'),
-  text('cpu_name', 'processor'),
-  text('gpu_name', 'GPU name'),
-  text('gpu_driver', 'GPU driver'),
-  text('interconnect'),
-  number('theoretical_gflops', 'peak', 'GFLOP/s'),
-  number('memory_bandwidth', 'bandwidth', 'GB/s'),
-  number('ideal_arithmetic_intensity', 'ideal intensity', 'operations/byte'),
-  text('created_at', 'traced at'),
-];
-
-function baseOf({ stored, batch, peaks, ridge }: Trace, level: string): Row {
-  const { system, host } = stored.traced ?? {};
-  return {
-    framework_name: system?.framework ?? null,
-    framework_version: system?.frameworkVersion ?? null,
-    using_gpu: 'no',
-    batch_size: batch,
-    trace_level: level,
-    hostname: host ?? null,
-    machine_architecture: system?.architecture ?? null,
-    machine_memory: system?.memoryBytes ?? null,
-    cpu_name: system?.processor ?? null,
-    gpu_name: null,
-    gpu_driver: null,
-    interconnect: null,
-    theoretical_gflops: peaks.get('float32')?.value ?? null,
-    memory_bandwidth: peaks.get('memory')?.value ?? null,
-    ideal_arithmetic_intensity: ridge ?? null,
-    created_at: stored.importedAt,
-  };
+export function rowOf<Subject extends readonly unknown[]>(fields: readonly Field<Subject>[], ...subject: Subject): Row {
+  return Object.fromEntries(fields.map(([{ key }, cell]) => [key, cell(...subject)]));
 }
+
+export function columnsOf(fields: readonly Field<never>[]): readonly Column[] {
+  return fields.map(([column]) => column);
+}
+
+const BASE: readonly Field<[trace: Trace, level: string]>[] = [
+  [text('framework_name', 'framework'), ({ stored }) => stored.traced?.system.framework ?? null],
+  [text('framework_version', 'version'), ({ stored }) => stored.traced?.system.frameworkVersion ?? null],
+  [text('using_gpu', 'GPU'), () => 'no'],
+  [number('batch_size', 'batch'), ({ batch }) => batch],
+  [text('trace_level', 'level'), (_, level) => level],
+  [text('hostname', 'host'), ({ stored }) => stored.traced?.host ?? null],
+  [text('machine_architecture', 'architecture'), ({ stored }) => stored.traced?.system.architecture ?? null],
+  [number('machine_memory', 'memory', 'bytes'), ({ stored }) => stored.traced?.system.memoryBytes ?? null],
+  [text('cpu_name', 'processor'), ({ stored }) => stored.traced?.system.processor ?? null],
+  [text('gpu_name', 'GPU name'), () => null],
+  [text('gpu_driver', 'GPU driver'), () => null],
+  [text('interconnect'), () => null],
+  [number('theoretical_gflops', 'peak', 'GFLOP/s'), ({ peaks }) => peaks.get('float32')?.value ?? null],
+  [number('memory_bandwidth', 'bandwidth', 'GB/s'), ({ peaks }) => peaks.get('memory')?.value ?? null],
+  [number('ideal_arithmetic_intensity', 'ideal intensity', 'operations/byte'), ({ ridge }) => ridge ?? null],
+  [text('created_at', 'traced at'), ({ stored }) => stored.importedAt],
+];
 
 const MAX_ROWS = 10_000;
 
@@ -69,20 +55,17 @@ export interface Definition {
   readonly draw?: Analysis['draw'];
 }
 
-function emptyNotes(
-  columns: readonly Column[],
-  rows: readonly Row[],
-  reasons: Readonly<Record<string, string>>,
-): string[] {
+function emptyNotes(columns: readonly Column[], rows: readonly Row[]): string[] {
   const empty = columns.filter(({ key }) => rows.some((row) => ownValue(row, key) === null));
   const byReason = new Map<string, string[]>();
   for (const { key, title } of empty) {
-    const reason = ownValue(reasons, key);
+    const reason = ownValue(REASONS, key);
     if (reason !== undefined) byReason.set(reason, [...(byReason.get(reason) ?? []), title]);
   }
   return [...byReason].map(([reason, titles]) => `${titles.join(', ')}: ${reason}`);
 }
 
+const NO_GPU = 'null: a processor has no such value';
 const NO_MEMORY = 'null where the profile does not state memory, as those of older runtimes';
 const NO_COUNT = 'null where the operator is not counted, or a shape or an attribute is not in the trace';
 const NO_PEAKS =
@@ -125,14 +108,14 @@ export function xspAnalysis(definition: Definition): Analysis<XspSettings> {
         text('model_name', 'model'),
         ...(systems.size > 1 ? [text('system')] : []),
         ...definition.columns,
-        ...(settings.base ? BASE : []),
+        ...(settings.base ? columnsOf(BASE) : []),
       ];
       const rows = traces.flatMap((trace) =>
         rowsOf(trace, traces).map((row) => ({
           model_name: trace.stored.model,
           ...(systems.size > 1 && { system: trace.stored.system }),
           ...row,
-          ...(settings.base && baseOf(trace, level)),
+          ...(settings.base && rowOf(BASE, trace, level)),
         })),
       );
       if (rows.length > MAX_ROWS) {
@@ -141,7 +124,7 @@ export function xspAnalysis(definition: Definition): Analysis<XspSettings> {
           `${rows.length} rows, of at most ${MAX_ROWS}; name a model with --setting model=NAME`,
         );
       }
-      const notes = [...(notesOf?.(traces) ?? []), ...emptyNotes(columns, rows, REASONS)];
+      const notes = [...(notesOf?.(traces) ?? []), ...emptyNotes(columns, rows)];
       return { columns, rows, notes: notes.slice(0, 100) };
     },
     ...(draw && { draw }),

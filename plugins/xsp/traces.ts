@@ -70,6 +70,11 @@ export function ratio(a: number | null | undefined, b: number | null | undefined
   return a == null || b == null || b === 0 ? null : a / b;
 }
 
+export function percentOf(a: number | null | undefined, b: number | null | undefined): number | null {
+  const share = ratio(a, b);
+  return share === null ? null : 100 * share;
+}
+
 export function sumOrNull(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null);
   return known.length < values.length ? null : sumOf(known);

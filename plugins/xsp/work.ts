@@ -1,60 +1,60 @@
 import { sumOf } from '../../src/plugin-api.js';
-import { number, type Row, text } from './analysis.js';
-import { boundBy, type Kernel, ratio, sumOrNull, type Trace } from './traces.js';
+import { columnsOf, type Field, number, type Row, rowOf, text } from './analysis.js';
+import { boundBy, type Kernel, percentOf, ratio, sumOrNull, type Trace } from './traces.js';
 
-export const WORK = [
-  number('flops', 'operations'),
-  number('dram_read_bytes', 'read', 'bytes'),
-  number('dram_write_bytes', 'written', 'bytes'),
-  number('achieved_occupancy', 'thread pool busy', '%'),
+type Work = Pick<
+  Kernel,
+  'flops' | 'readBytes' | 'writeBytes' | 'intensity' | 'gflops' | 'memoryBound' | 'occupancyPercent'
+>;
+
+const WORK_FIELDS: readonly Field<[Work]>[] = [
+  [number('flops', 'operations'), ({ flops }) => flops],
+  [number('dram_read_bytes', 'read', 'bytes'), ({ readBytes }) => readBytes],
+  [number('dram_write_bytes', 'written', 'bytes'), ({ writeBytes }) => writeBytes],
+  [number('achieved_occupancy', 'thread pool busy', '%'), ({ occupancyPercent }) => occupancyPercent],
 ];
 
-export const INTENSITY = [
-  number('arithmetic_intensity', 'intensity', 'operations/byte'),
-  number('arithmetic_throughput', 'throughput', 'GFLOP/s'),
-  text('memory_bound', 'memory bound'),
+const INTENSITY_FIELDS: readonly Field<[Work]>[] = [
+  [number('arithmetic_intensity', 'intensity', 'operations/byte'), ({ intensity }) => intensity],
+  [number('arithmetic_throughput', 'throughput', 'GFLOP/s'), ({ gflops }) => gflops],
+  [text('memory_bound', 'memory bound'), ({ memoryBound: is }) => (is === null ? null : is ? 'yes' : 'no')],
 ];
+
+export const WORK = columnsOf(WORK_FIELDS);
+export const INTENSITY = columnsOf(INTENSITY_FIELDS);
 
 export const WORK_NOTE =
   'Operations and bytes follow from shapes, each value once: a processor here has no counters of single kernels. Bytes may come from caches.';
 
-function yesNo(value: boolean | null): string | null {
-  return value === null ? null : value ? 'yes' : 'no';
-}
-
-type Work = Pick<Kernel, 'flops' | 'readBytes' | 'writeBytes' | 'intensity' | 'gflops' | 'occupancyPercent'>;
-
-export function sumWork(kernels: readonly Kernel[], ms = sumOf(kernels.map((one) => one.ms))): Work {
+/** @param ms by default that of the kernels */
+export function sumWork(
+  kernels: readonly Kernel[],
+  { ridge }: Pick<Trace, 'ridge'>,
+  ms = sumOf(kernels.map((one) => one.ms)),
+): Work {
   const [flops = null, readBytes = null, writeBytes = null] = (['flops', 'readBytes', 'writeBytes'] as const).map(
     (key) => sumOrNull(kernels.map((one) => one[key])),
   );
   const busy = kernels.filter(({ occupancyPercent }) => occupancyPercent !== null);
   const weighted = sumOf(busy.map((one) => (one.occupancyPercent ?? 0) * one.ms));
+  const intensity = ratio(flops, sumOrNull([readBytes, writeBytes]));
   return {
     flops,
     readBytes,
     writeBytes,
-    intensity: ratio(flops, sumOrNull([readBytes, writeBytes])),
+    intensity,
     gflops: ratio(flops, ms * 1e6),
+    memoryBound: boundBy(intensity, ridge),
     occupancyPercent: ratio(weighted, sumOf(busy.map((one) => one.ms))),
   };
 }
 
-export function computeWork(kernels: readonly Kernel[], { ridge }: Pick<Trace, 'ridge'>, ms?: number): Row {
-  const { flops, readBytes, writeBytes, intensity, gflops, occupancyPercent } = sumWork(kernels, ms);
-  return {
-    flops,
-    dram_read_bytes: readBytes,
-    dram_write_bytes: writeBytes,
-    achieved_occupancy: occupancyPercent,
-    arithmetic_intensity: intensity,
-    arithmetic_throughput: gflops,
-    memory_bound: yesNo(boundBy(intensity, ridge)),
-  };
+export function computeWork(kernels: readonly Kernel[], trace: Pick<Trace, 'ridge'>, ms?: number): Row {
+  return rowOf([...WORK_FIELDS, ...INTENSITY_FIELDS], sumWork(kernels, trace, ms));
 }
 
-export function selectIntensity({ intensity, gflops, memoryBound }: Kernel): Row {
-  return { arithmetic_intensity: intensity, arithmetic_throughput: gflops, memory_bound: yesNo(memoryBound) };
+export function selectIntensity(work: Work): Row {
+  return rowOf(INTENSITY_FIELDS, work);
 }
 
 export const ROOF = [
@@ -87,7 +87,7 @@ export function computeRoof(
         : 'cached: faster than memory';
   return {
     roof,
-    roof_percent: share === null ? null : 100 * share,
+    roof_percent: percentOf(gflops, roof),
     remark,
     theoretical_gflops: peak ?? null,
     memory_bandwidth: bandwidth ?? null,

@@ -1,7 +1,7 @@
 import { sumOf } from '../../../src/plugin-api.js';
 import { number, text, xspAnalysis } from '../analysis.js';
 import { drawStacks } from '../draw.js';
-import { ratio, type Trace } from '../traces.js';
+import { percentOf, type Trace } from '../traces.js';
 
 export interface Part {
   readonly part: string;
@@ -30,13 +30,10 @@ export const gaps = xspAnalysis({
   description: 'A13: time in kernels, of waiting in them, and between them',
   level: 'SYSTEM_LIBRARY_TRACE',
   columns: [text('part'), number('duration', 'duration', 'ms'), number('duration_percent', 'of the model', '%')],
-  rowsOf: (trace) => {
-    const whole = trace.tracedMs ?? null;
-    return computeParts(trace).map(({ part, ms }) => {
-      const share = ratio(ms, whole);
-      return { part, duration: ms, duration_percent: share === null ? null : 100 * share };
-    });
-  },
+  rowsOf: (trace) =>
+    computeParts(trace).map(({ part, ms }) => {
+      return { part, duration: ms, duration_percent: percentOf(ms, trace.tracedMs) };
+    }),
   notesOf: () => [
     'The published analysis divides the time of each layer between GPU and processor; on a processor, it divides that of the model between kernels, waiting, and what is between them.',
     'Parts are of runs with the profile and add up to their time; the profile itself writes its records between kernels.',

@@ -1,7 +1,7 @@
 import { groupedBy, sumOf } from '../../../src/plugin-api.js';
 import { number, text, xspAnalysis } from '../analysis.js';
 import { drawRoofline, drawRows } from '../draw.js';
-import { type Kernel, ratio } from '../traces.js';
+import { type Kernel, percentOf } from '../traces.js';
 import { INTENSITY, selectIntensity, ROOF, computeRoof, WORK, WORK_NOTE, computeWork } from '../work.js';
 
 const NAME = [text('kernel_name', 'kernel'), text('kernel_type', 'type')];
@@ -46,20 +46,16 @@ export const kernelGroups = xspAnalysis({
   ],
   rowsOf: (trace) => {
     const groups = groupedBy(trace.kernels, ({ layer, elementType }) => `${layer.operator} ${elementType}`.trim());
-    const modelMs = trace.tracedMs ?? null;
     return [...groups]
       .map(([name, of]) => ({ name, of, ms: sumOf(of.map((one) => one.ms)) }))
       .toSorted((a, b) => b.ms - a.ms)
-      .map(({ name, of, ms }) => {
-        const share = ratio(ms, modelMs);
-        return {
-          kernel_name: name,
-          kernel_count: of.length,
-          duration: ms * 1000,
-          model_duration_percent: share === null ? null : 100 * share,
-          ...computeWork(of, trace),
-        };
-      });
+      .map(({ name, of, ms }) => ({
+        kernel_name: name,
+        kernel_count: of.length,
+        duration: ms * 1000,
+        model_duration_percent: percentOf(ms, trace.tracedMs),
+        ...computeWork(of, trace),
+      }));
   },
   notesOf: () => ['Shares are of the runs with the profile, which timed the kernels.', WORK_NOTE],
   draw: drawRows('Time by kernel', ['kernel', 'kernel_name'], 'µs', [['duration', 'duration']]),

@@ -1,19 +1,24 @@
-import { number, type Row, text, xspAnalysis } from '../analysis.js';
+import { columnsOf, type Definition, type Field, number, rowOf, text, xspAnalysis } from '../analysis.js';
 import { drawBoxes, drawRows } from '../draw.js';
 import type { Kernel } from '../traces.js';
 
-const IDENTITY = [
-  number('layer_index', 'index'),
-  text('layer_name', 'name'),
-  text('layer_type', 'type'),
-  text('layer_shape', 'shape'),
+type KernelField = Field<[kernel: Kernel, index: number]>;
+
+const IDENTITY: readonly KernelField[] = [
+  [number('layer_index', 'index'), (_, index) => index],
+  [text('layer_name', 'name'), ({ layer }) => layer.name],
+  [text('layer_type', 'type'), ({ layer }) => layer.operator],
+  [text('layer_shape', 'shape'), ({ shape }) => shape],
 ];
 
-function identity({ layer, shape }: Kernel, index: number): Row {
-  return { layer_index: index, layer_name: layer.name, layer_type: layer.operator, layer_shape: shape };
+/** A row for each kernel. */
+function kernelRows(...own: readonly KernelField[]): Pick<Definition, 'columns' | 'rowsOf'> {
+  const fields = [...IDENTITY, ...own];
+  return {
+    columns: columnsOf(fields),
+    rowsOf: ({ kernels }) => kernels.map((kernel, index) => rowOf(fields, kernel, index)),
+  };
 }
-
-const MB = 2 ** 20;
 
 /** null where the profile does not say it */
 export function allocatedBytes({ layer: { memory } }: Kernel): number | null {
@@ -24,37 +29,25 @@ export const layers = xspAnalysis({
   name: 'layers',
   description: 'A2: duration and memory of each layer that the runtime executes',
   level: 'FRAMEWORK_TRACE',
-  columns: [
-    ...IDENTITY,
-    number('layer_duration', 'duration', 'µs'),
-    number('allocated_bytes', 'allocated', 'bytes'),
-    number('peak_allocated_bytes', 'peak', 'bytes'),
-    number('allocator_bytes_in_use', 'in use', 'bytes'),
-    text('allocator_name', 'allocator'),
-    number('host_temp_bytes', 'host temporary', 'bytes'),
-    number('device_temp_bytes', 'device temporary', 'bytes'),
-    number('host_persistent_bytes', 'host persistent', 'bytes'),
-    number('device_persistent_bytes', 'device persistent', 'bytes'),
-  ],
-  rowsOf: ({ kernels }) =>
-    kernels.map((kernel, index) => ({
-      ...identity(kernel, index),
-      layer_duration: kernel.ms * 1000,
-      allocated_bytes: allocatedBytes(kernel),
-      peak_allocated_bytes: kernel.layer.memory?.peakBytes ?? null,
-      allocator_bytes_in_use: kernel.layer.memory?.inUseBytes ?? null,
-      allocator_name: kernel.layer.memory === undefined ? null : 'arena',
-      host_temp_bytes: null,
-      device_temp_bytes: null,
-      host_persistent_bytes: null,
-      device_persistent_bytes: null,
-    })),
+  ...kernelRows(
+    [number('layer_duration', 'duration', 'µs'), ({ ms }) => ms * 1000],
+    [number('allocated_bytes', 'allocated', 'bytes'), allocatedBytes],
+    [number('peak_allocated_bytes', 'peak', 'bytes'), ({ layer }) => layer.memory?.peakBytes ?? null],
+    [number('allocator_bytes_in_use', 'in use', 'bytes'), ({ layer }) => layer.memory?.inUseBytes ?? null],
+    [text('allocator_name', 'allocator'), ({ layer }) => (layer.memory === undefined ? null : 'arena')],
+    [number('host_temp_bytes', 'host temporary', 'bytes'), () => null],
+    [number('device_temp_bytes', 'device temporary', 'bytes'), () => null],
+    [number('host_persistent_bytes', 'host persistent', 'bytes'), () => null],
+    [number('device_persistent_bytes', 'device persistent', 'bytes'), () => null],
+  ),
   notesOf: () => ['Memory is that of the first run of a session; later runs take one piece for all values.'],
   draw: drawRows('Latency along the model', ['layer', 'layer_index'], 'µs', [['duration', 'layer_duration']]),
 });
 
-function quantile(sorted: readonly number[], share: number): number | null {
-  if (sorted.length === 0) return null;
+/** Of the times of a kernel's runs, in microseconds. */
+function quantileUs({ layer: { samplesMs } }: Kernel, share: number): number | null {
+  if (samplesMs.length === 0) return null;
+  const sorted = samplesMs.map((ms) => ms * 1000).toSorted((a, b) => a - b);
   const at = (sorted.length - 1) * share;
   const [low = 0, high = 0] = [sorted[Math.floor(at)], sorted[Math.ceil(at)]];
   return low + (high - low) * (at - Math.floor(at));
@@ -64,52 +57,33 @@ export const layerLatency = xspAnalysis({
   name: 'layer-latency',
   description: 'A3: how the duration of each layer varies between runs',
   level: 'FRAMEWORK_TRACE',
-  columns: [
-    ...IDENTITY,
-    number('runs', 'runs'),
-    number('min_us', 'least', 'µs'),
-    number('q1_us', 'first quartile', 'µs'),
-    number('median_us', 'median', 'µs'),
-    number('q3_us', 'third quartile', 'µs'),
-    number('max_us', 'most', 'µs'),
-  ],
-  rowsOf: ({ kernels }) =>
-    kernels.map((kernel, index) => {
-      const sorted = kernel.layer.samplesMs.map((ms) => ms * 1000).toSorted((a, b) => a - b);
-      return {
-        ...identity(kernel, index),
-        runs: kernel.layer.runs,
-        min_us: quantile(sorted, 0),
-        q1_us: quantile(sorted, 0.25),
-        median_us: quantile(sorted, 0.5),
-        q3_us: quantile(sorted, 0.75),
-        max_us: quantile(sorted, 1),
-      };
-    }),
+  ...kernelRows(
+    [number('runs', 'runs'), ({ layer }) => layer.runs],
+    [number('min_us', 'least', 'µs'), (kernel) => quantileUs(kernel, 0)],
+    [number('q1_us', 'first quartile', 'µs'), (kernel) => quantileUs(kernel, 0.25)],
+    [number('median_us', 'median', 'µs'), (kernel) => quantileUs(kernel, 0.5)],
+    [number('q3_us', 'third quartile', 'µs'), (kernel) => quantileUs(kernel, 0.75)],
+    [number('max_us', 'most', 'µs'), (kernel) => quantileUs(kernel, 1)],
+  ),
   draw: drawBoxes('Latency along the model', ['layer', 'layer_index'], 'µs'),
 });
+
+function toMebibytes(bytes: number | null): number | null {
+  return bytes === null ? null : bytes / 2 ** 20;
+}
 
 export const layerMemory = xspAnalysis({
   name: 'layer-memory',
   description: 'A4: memory that each layer asks for, and what is in use after it',
   level: 'FRAMEWORK_TRACE',
-  columns: [
-    ...IDENTITY,
-    number('allocated_mb', 'allocated', 'MiB'),
-    number('requested_bytes_in_use', 'in use as asked for', 'bytes'),
-    number('output_mb', 'outputs', 'MiB'),
-  ],
-  rowsOf: ({ kernels }) =>
-    kernels.map((kernel, index) => {
-      const allocated = allocatedBytes(kernel);
-      const written = kernel.writeBytes;
-      return {
-        ...identity(kernel, index),
-        allocated_mb: allocated === null ? null : allocated / MB,
-        requested_bytes_in_use: kernel.layer.memory?.requestedBytes ?? null,
-        output_mb: written === null ? null : written / MB,
-      };
-    }),
+  ...kernelRows(
+    [number('allocated_mb', 'allocated', 'MiB'), (kernel) => toMebibytes(allocatedBytes(kernel))],
+    [
+      number('requested_bytes_in_use', 'in use as asked for', 'bytes'),
+      ({ layer }) => layer.memory?.requestedBytes ?? null,
+    ],
+    [number('output_mb', 'outputs', 'MiB'), ({ writeBytes }) => toMebibytes(writeBytes)],
+  ),
   draw: drawRows('Memory along the model', ['layer', 'layer_index'], 'MiB', [
     ['allocated', 'allocated_mb'],
     ['outputs', 'output_mb'],

@@ -1,7 +1,7 @@
 import { groupedBy, sumOf } from '../../../src/plugin-api.js';
 import { number, type Row, text, xspAnalysis } from '../analysis.js';
 import { drawRows } from '../draw.js';
-import { type Kernel, ratio, sumOrNull, type Trace } from '../traces.js';
+import { type Kernel, percentOf, sumOrNull, type Trace } from '../traces.js';
 import { allocatedBytes } from './layers.js';
 
 /** The largest first. */
@@ -15,10 +15,11 @@ function byType(
   const total = sumOrNull(rows.map(({ amount }) => amount));
   return rows
     .toSorted((a, b) => (b.amount ?? 0) - (a.amount ?? 0))
-    .map(({ type, amount }) => {
-      const share = ratio(amount, total);
-      return { layer_type: type, [key]: amount, [`${key}_percent`]: share === null ? null : 100 * share };
-    });
+    .map(({ type, amount }) => ({
+      layer_type: type,
+      [key]: amount,
+      [`${key}_percent`]: percentOf(amount, total),
+    }));
 }
 
 export const types = xspAnalysis({

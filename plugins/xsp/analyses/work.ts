@@ -1,7 +1,7 @@
 import { sumOf } from '../../../src/plugin-api.js';
 import { number, type Row, text, xspAnalysis } from '../analysis.js';
 import { drawRoofline, drawRows } from '../draw.js';
-import { boundBy, type Kernel, sumOrNull, type Trace } from '../traces.js';
+import { type Kernel, sumOrNull, type Trace } from '../traces.js';
 import { INTENSITY, selectIntensity, ROOF, computeRoof, sumWork, WORK, WORK_NOTE, computeWork } from '../work.js';
 
 const LAYER = [number('layer_index', 'index'), text('layer_name', 'name'), text('layer_type', 'type')];
@@ -106,7 +106,7 @@ export const layerWork = xspAnalysis({
   columns: [...LAYER, ...WORK.slice(0, 3)],
   rowsOf: (trace) =>
     groupByLayer(trace).map(({ identity, parts }) => {
-      const { flops, readBytes, writeBytes } = sumWork(parts);
+      const { flops, readBytes, writeBytes } = sumWork(parts, trace);
       return { ...identity, flops, dram_read_bytes: readBytes, dram_write_bytes: writeBytes };
     }),
   notesOf: () => [...NOTES, WORK_NOTE],
@@ -122,9 +122,8 @@ export const layerRoofline = xspAnalysis({
     groupByLayer(trace).flatMap(({ identity, parts }) => {
       const [first] = parts;
       if (first === undefined) return [];
-      const together = { ...first, ...sumWork(parts) };
-      const memoryBound = boundBy(together.intensity, trace.ridge);
-      return [{ ...identity, ...selectIntensity({ ...together, memoryBound }), ...computeRoof(together, trace) }];
+      const together = { ...first, ...sumWork(parts, trace) };
+      return [{ ...identity, ...selectIntensity(together), ...computeRoof(together, trace) }];
     }),
   notesOf: () => [...NOTES, WORK_NOTE],
   draw: drawRoofline('Layers and roofs', 'layer_name'),
@@ -133,17 +132,14 @@ export const layerRoofline = xspAnalysis({
 function modelRow(trace: Trace): Row {
   const { kernels, modelMs, tracedMs, kernelsMs, peaks } = trace;
   const ms = modelMs ?? tracedMs;
+  const countedKernels = kernels.filter(({ flops }) => flops !== null);
   return {
     batch_size: trace.batch,
     model_duration: ms === undefined ? null : ms * 1000,
     model_gpu_duration: null,
     model_kernel_duration: kernelsMs * 1000,
-    ...computeWork(
-      kernels.filter(({ flops }) => flops !== null),
-      trace,
-      ms,
-    ),
-    uncounted: kernels.filter(({ flops }) => flops === null).length,
+    ...computeWork(countedKernels, trace, ms),
+    uncounted: kernels.length - countedKernels.length,
     theoretical_gflops: peaks.get('float32')?.value ?? null,
     memory_bandwidth: peaks.get('memory')?.value ?? null,
   };
