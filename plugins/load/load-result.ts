@@ -182,6 +182,14 @@ export type Figures = z.infer<typeof figuresSchema>;
 export type SearchedRate = LoadResult['rates'][number];
 export type Overhead = z.infer<typeof overheadSchema>;
 
+/** What one model adds to a result. */
+export interface ModelLoad {
+  readonly rows: readonly LoadRow[];
+  readonly overhead?: readonly Overhead[] | undefined;
+  readonly rate?: SearchedRate;
+  readonly batches?: LoadResult['batches'][number];
+}
+
 export function isPartial({ rows, rates, generations, unusable }: LoadResult): boolean {
   const isBad = ({ measured, predicted }: LoadRow): boolean => {
     const isShort =

@@ -7,14 +7,16 @@ import {
   wholeBenchmark,
   withBatch,
 } from '../../src/plugin-api.js';
-import type { Overhead } from './load-result.js';
+import type { Overhead, PredictedLoad } from './load-result.js';
 import type { Run } from './measure-trials.js';
 import {
   addError,
   computeUtilization,
   type EstimatedTimes,
   NO_COSTS,
+  noPrediction,
   type Predicting,
+  predictTrial,
   storedEstimates,
   weighTimes,
 } from './predict.js';
@@ -186,4 +188,19 @@ export async function predictorOf(
   const { signature, inputs } = await wholeBenchmark(withBatch(loaded, loadedBatch, samples), place.agent);
   const runTimes = await storedRunTimes(signature, system, context.store);
   return new ModelPredictor(loaded, times, runTimes, inputBytes(inputs, 'weight'), run);
+}
+
+export type Source = Awaited<ReturnType<typeof predictorOf>>;
+
+export function predictedOf(plan: TrialPlan, source: Source, predicting: Predicting | undefined): PredictedLoad | null {
+  if (source !== null && 'reason' in source) return noPrediction(source.reason);
+  return predicting === undefined ? null : predictTrial(plan, predicting);
+}
+
+export async function byTurns<T>(
+  predictor: ModelPredictor | undefined,
+  plan: TrialPlan | undefined,
+  measure: () => Promise<T>,
+): Promise<readonly [T, Predicting | undefined]> {
+  return predictor === undefined ? [await measure(), undefined] : predictor.around(plan, measure);
 }

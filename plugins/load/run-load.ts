@@ -1,46 +1,27 @@
 import {
-  type Bound,
   boundOf,
   counted,
   identifySystem,
   type LoadedModel,
-  type LoadGenerator,
   messageOf,
   type MeasuringContext,
   PlatformError,
   buildProvenance,
   type RunOptions,
   buildRunOptions,
-  type RateSearching,
-  searchRate,
   toSystemDocument,
 } from '../../src/plugin-api.js';
 import { predictGeneration } from './generation.js';
 import { computeCurve } from './figures.js';
-import {
-  type GenerationRow,
-  isPartial,
-  type LoadResult,
-  type LoadRow,
-  type Overhead,
-  type SearchedRate,
-} from './load-result.js';
-import { estimatedCurves, NO_COSTS, noPrediction, type Predicting, predictRate, predictTrial } from './predict.js';
-import {
-  type LoadRun,
-  measure,
-  measureAll,
-  rowOf,
-  type Run,
-  measureServiceMs,
-  type Tried,
-  withSteal,
-} from './measure-trials.js';
-import { ModelPredictor, predictorOf } from './model-predictor.js';
-import { modelsBySize, type Place, whileServing } from './serve.js';
+import { type GenerationRow, isPartial, type LoadResult, type LoadRow, type ModelLoad } from './load-result.js';
+import { estimatedCurves, NO_COSTS } from './predict.js';
+import { type LoadRun, measureAll, rowOf, type Run } from './measure-trials.js';
+import { byTurns, ModelPredictor, predictedOf, predictorOf } from './model-predictor.js';
+import { searchRates } from './search-rates.js';
+import type { Place } from './serve.js';
 import { type Likeness, observe, oneLayerLike, Slowness } from './stand-in.js';
 import { checkSettings, isSearch, leastTrialMs, limitOf, runSizes, samplesAsked } from './settings.js';
-import { serverTrial, type TrialPlan, planTrials } from './trials.js';
+import { planTrials } from './trials.js';
 
 /** A model that fails is a result; an interruption keeps the finished trials. @throws PlatformError */
 export async function runLoad(
@@ -124,13 +105,6 @@ export async function runLoad(
 /** A decoder of tokens reads more weights than caches hold. */
 const TEXTS: Likeness = { weightBytes: 64 * 2 ** 20, runMs: 10 };
 
-interface ModelLoad {
-  readonly rows: readonly LoadRow[];
-  readonly overhead?: readonly Overhead[] | undefined;
-  readonly rate?: SearchedRate;
-  readonly batches?: LoadResult['batches'][number];
-}
-
 const NOTICEABLE_STEAL = 0.01;
 const LITTLE_LIMIT = 0.02;
 /** With fewer queries, the edges of a run weigh more than this limit. */
@@ -186,88 +160,4 @@ async function putUnderLoad(loaded: LoadedModel, run: Run): Promise<ModelLoad> {
   const curves = predictor && estimatedCurves(predictor.times, sizes);
   const predicted = curves === undefined ? null : computeCurve(curves.value, curves);
   return { rows, overhead, batches: { model: loaded.name, measured: computeCurve(times), predicted } };
-}
-
-type Source = Awaited<ReturnType<typeof predictorOf>>;
-
-function predictedOf(plan: TrialPlan, source: Source, predicting: Predicting | undefined): LoadRow['predicted'] {
-  if (source !== null && 'reason' in source) return noPrediction(source.reason);
-  return predicting === undefined ? null : predictTrial(plan, predicting);
-}
-
-async function byTurns<T>(
-  predictor: ModelPredictor | undefined,
-  plan: TrialPlan | undefined,
-  measure: () => Promise<T>,
-): Promise<readonly [T, Predicting | undefined]> {
-  return predictor === undefined ? [await measure(), undefined] : predictor.around(plan, measure);
-}
-
-/** Trials of a search between two observations of the machine. */
-const TRIALS_OF_ROUND = 3;
-
-/** A search in its first round needs the time of a run. @throws PlatformError where a run takes as long as the bound */
-async function startSearch(loaded: LoadedModel, bound: Bound, generator: LoadGenerator, run: Run) {
-  const serviceMs = await measureServiceMs(loaded, generator, run);
-  if (serviceMs < bound.ms) return searchRate((500 * run.agents) / serviceMs, run.settings.seed);
-  const [time, most] = [serviceMs, bound.ms].map((ms) => `${Number(ms.toPrecision(3))} ms`);
-  const problem = `one run takes ${time}, so no rate holds the bound of ${most}; choose a larger bound (--bound)`;
-  throw new PlatformError('unsupported', problem);
-}
-
-async function searchRates(loaded: LoadedModel, bound: Bound, run: Run, source: Source): Promise<ModelLoad> {
-  const { settings, place, agents, loadedBatch, tell } = run;
-  const trialAt = (perSecond: number, seed: number): TrialPlan => serverTrial(settings, perSecond, seed, bound);
-  const rows: LoadRow[] = [];
-  const searches: SearchedRate['measured'] = [];
-  const [samples = 1] = settings.batches;
-  const limit = limitOf(settings, [samples]);
-  const predictor = source instanceof ModelPredictor ? source : undefined;
-  const trialsOfRound = predictor === undefined ? Infinity : TRIALS_OF_ROUND;
-  if (!settings.measure) await predictor?.predicting(undefined);
-  for (let search = 0; settings.measure && search < settings.searches && !place.signal.aborted; search++) {
-    const asked = { samples: [samples], limit, waitMs: settings.max_wait_ms };
-    const models = await modelsBySize(loaded, loadedBatch, asked, place);
-    let searching: RateSearching | undefined;
-    let step: ReturnType<RateSearching['next']> | undefined;
-    const searchRound = async (generator: LoadGenerator): Promise<readonly Tried[]> => {
-      searching ??= await startSearch(loaded, bound, generator, run);
-      step ??= searching.next();
-      const found: Tried[] = [];
-      while (step.done !== true && found.length < trialsOfRound && !place.signal.aborted) {
-        const { perSecond, seed } = step.value;
-        const done = rows.length + found.length;
-        tell('searching', done, done + 1, `${loaded.name}, ${perSecond.toPrecision(4)}/s`);
-        const plan = trialAt(perSecond, seed);
-        const row = await measure(loaded, plan, generator, run);
-        found.push({ plan, row });
-        step = searching.next(row.measured?.holds ?? null);
-      }
-      return found;
-    };
-    while (step?.done !== true && !place.signal.aborted) {
-      const [{ result, ends }, seen] = await byTurns(predictor, undefined, async () => {
-        if (place.signal.aborted) return { result: [], ends: [] };
-        return whileServing(loaded.name, models, asked, place, searchRound);
-      });
-      for (const { plan, row } of withSteal(result, ends)) {
-        rows.push({ ...row, predicted: predictedOf(plan, source, seen) });
-      }
-    }
-    const interrupted = { passed: null, failed: null, trials: rows.length, stopped: 'it was interrupted' };
-    const { passed, failed, trials, stopped } = step?.done === true ? step.value : interrupted;
-    searches.push({ passed_per_second: passed, failed_per_second: failed, trials, stopped });
-  }
-  const predicting = place.signal.aborted ? undefined : predictor?.afterAll();
-  const startRate = (times: Predicting['times']['value']): number => (500 * agents) / (times[0]?.ms ?? 1);
-  const predicted = predicting === undefined ? null : predictRate(trialAt, startRate, settings.seed, predicting);
-  if (rows.length === 0 && predicted?.value_per_second != null) {
-    const plan = trialAt(predicted.value_per_second, settings.seed);
-    rows.push({ ...rowOf(loaded, plan), measured: null, predicted: predictedOf(plan, source, predicting) });
-  }
-  return {
-    rows,
-    overhead: predictor?.overhead(),
-    rate: { model: loaded.name, batch_limit: limit, measured: searches, predicted },
-  };
 }

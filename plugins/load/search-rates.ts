@@ -1,0 +1,108 @@
+import {
+  type Bound,
+  type LoadedModel,
+  type LoadGenerator,
+  PlatformError,
+  type RateSearching,
+  searchRate,
+} from '../../src/plugin-api.js';
+import type { LoadRow, ModelLoad, SearchedRate } from './load-result.js';
+import { measure, measureServiceMs, rowOf, type Run, type Tried, withSteal } from './measure-trials.js';
+import { byTurns, ModelPredictor, predictedOf, type Source } from './model-predictor.js';
+import { type Predicting, predictRate } from './predict.js';
+import { modelsBySize, whileServing } from './serve.js';
+import { limitOf } from './settings.js';
+import { serverTrial, type TrialPlan } from './trials.js';
+
+/** Trials of a search between two observations of the machine. */
+const TRIALS_OF_ROUND = 3;
+
+const INTERRUPTED = { passed: null, failed: null, stopped: 'it was interrupted' };
+
+/** It starts at half of what the agents answer at most. @throws PlatformError where a run takes as long as the bound */
+async function startSearch(loaded: LoadedModel, bound: Bound, generator: LoadGenerator, run: Run) {
+  const serviceMs = await measureServiceMs(loaded, generator, run);
+  if (serviceMs < bound.ms) return searchRate((500 * run.agents) / serviceMs, run.settings.seed);
+  const [time, most] = [serviceMs, bound.ms].map((ms) => `${Number(ms.toPrecision(3))} ms`);
+  const problem = `one run takes ${time}, so no rate holds the bound of ${most}; choose a larger bound (--bound)`;
+  throw new PlatformError('unsupported', problem);
+}
+
+interface Searched {
+  readonly rows: readonly LoadRow[];
+  readonly search: SearchedRate['measured'][number];
+}
+
+/** With predictions, the trials are in rounds, each by turns with observations of the machine. */
+async function searchOnce(loaded: LoadedModel, bound: Bound, run: Run, source: Source): Promise<Searched> {
+  const { settings, place, loadedBatch, tell } = run;
+  const predictor = source instanceof ModelPredictor ? source : undefined;
+  const trialsOfRound = predictor === undefined ? Infinity : TRIALS_OF_ROUND;
+  const [samples = 1] = settings.batches;
+  const asked = { samples: [samples], limit: limitOf(settings, [samples]), waitMs: settings.max_wait_ms };
+  const models = await modelsBySize(loaded, loadedBatch, asked, place);
+  const rows: LoadRow[] = [];
+  let searching: RateSearching | undefined;
+  let step: ReturnType<RateSearching['next']> | undefined;
+
+  const searchRound = async (generator: LoadGenerator): Promise<readonly Tried[]> => {
+    searching ??= await startSearch(loaded, bound, generator, run);
+    step ??= searching.next();
+    const tried: Tried[] = [];
+    while (step.done !== true && tried.length < trialsOfRound && !place.signal.aborted) {
+      const { perSecond, seed } = step.value;
+      const done = rows.length + tried.length;
+      tell('searching', done, done + 1, `${loaded.name}, ${perSecond.toPrecision(4)}/s`);
+      const plan = serverTrial(settings, perSecond, seed, bound);
+      const row = await measure(loaded, plan, generator, run);
+      tried.push({ plan, row });
+      step = searching.next(row.measured?.holds ?? null);
+    }
+    return tried;
+  };
+
+  while (step?.done !== true && !place.signal.aborted) {
+    const [{ result, ends }, predicting] = await byTurns(predictor, undefined, async () => {
+      if (place.signal.aborted) return { result: [], ends: [] };
+      return whileServing(loaded.name, models, asked, place, searchRound);
+    });
+    for (const { plan, row } of withSteal(result, ends)) {
+      rows.push({ ...row, predicted: predictedOf(plan, source, predicting) });
+    }
+  }
+  const found = step?.done === true ? step.value : { ...INTERRUPTED, trials: rows.length };
+  const { passed, failed, trials, stopped } = found;
+  return { rows, search: { passed_per_second: passed, failed_per_second: failed, trials, stopped } };
+}
+
+/** The largest rate within a bound, searched as often as the settings say, and predicted. @throws PlatformError */
+export async function searchRates(loaded: LoadedModel, bound: Bound, run: Run, source: Source): Promise<ModelLoad> {
+  const { settings, place, agents } = run;
+  const trialAt = (perSecond: number, seed: number): TrialPlan => serverTrial(settings, perSecond, seed, bound);
+  const predictor = source instanceof ModelPredictor ? source : undefined;
+  const rows: LoadRow[] = [];
+  const searches: SearchedRate['measured'] = [];
+  if (!settings.measure) await predictor?.predicting(undefined);
+  for (let count = 0; settings.measure && count < settings.searches && !place.signal.aborted; count++) {
+    const searched = await searchOnce(loaded, bound, run, source);
+    rows.push(...searched.rows);
+    searches.push(searched.search);
+  }
+  const predicting = place.signal.aborted ? undefined : predictor?.afterAll();
+  const startRate = (times: Predicting['times']['value']): number => (500 * agents) / (times[0]?.ms ?? 1);
+  const predicted = predicting === undefined ? null : predictRate(trialAt, startRate, settings.seed, predicting);
+  if (rows.length === 0 && predicted?.value_per_second != null) {
+    const plan = trialAt(predicted.value_per_second, settings.seed);
+    rows.push({ ...rowOf(loaded, plan), measured: null, predicted: predictedOf(plan, source, predicting) });
+  }
+  return {
+    rows,
+    overhead: predictor?.overhead(),
+    rate: {
+      model: loaded.name,
+      batch_limit: limitOf(settings, settings.batches.slice(0, 1)),
+      measured: searches,
+      predicted,
+    },
+  };
+}
