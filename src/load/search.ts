@@ -25,9 +25,10 @@ type Step<T> = Generator<RateTrial, T, RateHolds>;
 const TOLERANCE = 0.02;
 const CONFIRMATIONS = 3;
 const ATTEMPTS = 3;
-/** Bounds of the search, which no real server reaches. */
+/** No real server reaches it. */
 const MAX_DOUBLINGS = 16;
-const MAX_HALVINGS = 12;
+/** Queries hardly wait for each other at such a small rate, and a trial would take long. */
+const MAX_HALVINGS = 6;
 const MAX_LOWERINGS = 40;
 const MAX_RETAKES = 2;
 
@@ -75,7 +76,7 @@ class RateSearcher {
       if (holds) low = rate;
       else high = rate;
       if (high === undefined && step >= MAX_DOUBLINGS) throw new Stop('no rate is too high');
-      if (low === undefined && step >= MAX_HALVINGS) throw new Stop('no rate is low enough');
+      if (low === undefined && step >= MAX_HALVINGS) throw new Stop('no rate is low enough; choose a larger bound');
       rate = holds ? rate * 2 : rate / 2;
     }
     return [low, high];

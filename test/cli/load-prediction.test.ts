@@ -56,3 +56,30 @@ describe('a prediction of load from bricks', { timeout: 300_000 }, () => {
     assert.ok(Math.abs(little ?? 1) < 0.02, `Little's law is off by ${little}`);
   });
 });
+
+describe('a search of the largest rate', { timeout: 300_000 }, () => {
+  it('ends between a rate that held the bound and one that did not', async (t) => {
+    const place = await workplaceHere(t);
+    const server = ['--scenario', 'server', '--bound', '200ms@p90', '--queries', '100', '--duration', '500ms'];
+    const { stdout, stderr } = await place.run(['load', ...MODEL, ...server, '--export-json', '-']);
+    const { rows, rates } = loadResultSchema.parse(JSON.parse(stdout));
+    const [search] = rates[0]?.measured ?? [];
+    assert.ok(search !== undefined, stderr);
+    assert.equal(search.trials, rows.length);
+    const { passed_per_second: passed, failed_per_second: failed } = search;
+    if (passed === null) {
+      // Other processes can keep the generator from sending in time.
+      assert.match(search.stopped ?? '', /a trial had no result|no rate passes with three seeds|no rate is low enough/);
+      return;
+    }
+    assert.ok(failed !== null && passed < failed, `${passed} and ${failed}`);
+    const holding = rows.filter(({ measured }) => measured?.holds === true).map((row) => row.offered_per_second ?? 0);
+    const failing = rows.filter(({ measured }) => measured?.holds === false).map((row) => row.offered_per_second ?? 0);
+    assert.ok(holding.length >= 3 && failing.length >= 1, stderr);
+    // Made schedules differ a little from the rate that was asked for.
+    assert.ok(
+      holding.some((rate) => Math.abs(rate / passed - 1) < 0.3),
+      `${holding.join()} for ${passed}`,
+    );
+  });
+});
