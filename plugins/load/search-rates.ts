@@ -19,10 +19,15 @@ const TRIALS_OF_ROUND = 3;
 
 const INTERRUPTED = { passed: null, failed: null, stopped: 'it was interrupted' };
 
-/** It starts at half of what the agents answer at most. @throws PlatformError where a run takes as long as the bound */
+/** Half of what the agents answer at most. */
+function startRate(runMs: number, agents: number): number {
+  return (500 * agents) / runMs;
+}
+
+/** @throws PlatformError where a run takes as long as the bound */
 async function startSearch(loaded: LoadedModel, bound: Bound, generator: LoadGenerator, run: Run) {
   const serviceMs = await measureServiceMs(loaded, generator, run);
-  if (serviceMs < bound.ms) return searchRate((500 * run.agents) / serviceMs, run.settings.seed);
+  if (serviceMs < bound.ms) return searchRate(startRate(serviceMs, run.agents), run.settings.seed);
   const [time, most] = [serviceMs, bound.ms].map((ms) => `${Number(ms.toPrecision(3))} ms`);
   const problem = `one run takes ${time}, so no rate holds the bound of ${most}; choose a larger bound (--bound)`;
   throw new PlatformError('unsupported', problem);
@@ -89,8 +94,8 @@ export async function searchRates(loaded: LoadedModel, bound: Bound, run: Run, s
     searches.push(searched.search);
   }
   const predicting = place.signal.aborted ? undefined : predictor?.afterAll();
-  const startRate = (times: Predicting['times']['value']): number => (500 * agents) / (times[0]?.ms ?? 1);
-  const predicted = predicting === undefined ? null : predictRate(trialAt, startRate, settings.seed, predicting);
+  const startAt = (times: Predicting['times']['value']): number => startRate(times[0]?.ms ?? 1, agents);
+  const predicted = predicting === undefined ? null : predictRate(trialAt, startAt, settings.seed, predicting);
   if (rows.length === 0 && predicted?.value_per_second != null) {
     const plan = trialAt(predicted.value_per_second, settings.seed);
     rows.push({ ...rowOf(loaded, plan), measured: null, predicted: predictedOf(plan, source, predicting) });
