@@ -15,7 +15,7 @@ function errorOf({ normalized_latency: normalized }: ModelReport): string {
   return percent(normalized === null ? null : (normalized - 1) * 100);
 }
 
-function repeatCell({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }: ModelReport): string {
+function repeatCell({ end_to_end_first_ms: first, end_to_end_repeat_ms: repeat }: ModelReport): string {
   return first === null || repeat === null ? UNKNOWN : percent(((repeat - first) / first) * 100);
 }
 

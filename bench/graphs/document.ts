@@ -4,21 +4,32 @@ import { isWide } from '../../plugins/dlbricks/report/summary-lines.js';
 import { percent } from '../../plugins/dlbricks/report/words.js';
 import type { Said } from './measure.js';
 
-/** A graph, estimated with made-up values, and with those of a run where its work depends on values. */
+/** A graph, estimated on each occasion with made-up values, and with those of a run where its work depends on values. */
 export interface Graph {
   readonly name: string;
-  readonly said: Said;
-  readonly ofRun?: Said | undefined;
+  readonly said: Said[];
+  readonly ofRun: Said[];
 }
 
+/** One occasion of a graph that has an estimate and a measurement of the whole model. */
+interface Occasion {
+  readonly model: ModelReport;
+  readonly estimateMs: number;
+  readonly wholesMs: readonly number[];
+  readonly warning: string | undefined;
+}
+
+/** A graph over its occasions. Errors are those against the mean of all measurements of the whole model. */
 interface Row {
   readonly name: string;
-  readonly model: ModelReport;
-  /** Warned of because the profile's cost decides what is left of its short kernels. */
-  readonly isShort: boolean;
+  readonly occasions: readonly Occasion[];
   readonly wholeMs: number;
-  /** Relative. */
+  /** Half of the range of the measurements of the whole model, relative. */
+  readonly wholeRange: number;
+  /** Of the mean estimate, relative. */
   readonly error: number;
+  /** Of each occasion's estimate, relative. */
+  readonly errors: readonly number[];
 }
 
 /** Below this, an error counts by its microseconds as well. */
@@ -30,87 +41,148 @@ function modelOf(said: Said | undefined): ModelReport | undefined {
   return said?.kind === 'report' ? said.report.models[0] : undefined;
 }
 
-function rowOf(name: string, said: Said | undefined): Row | undefined {
-  const model = modelOf(said);
-  const { end_to_end_ms: wholeMs, normalized_latency: normalized } = model ?? {};
-  if (model === undefined || typeof wholeMs !== 'number' || typeof normalized !== 'number') return undefined;
-  const isShort = said?.kind === 'report' && said.report.warnings.some(({ cause }) => cause === 'short_kernels');
-  return { name, model, isShort, wholeMs, error: normalized - 1 };
+/** What the command says before the number; undefined without a warning. */
+function warningOf(model: ModelReport, isShort: boolean): string | undefined {
+  const madeUp = (model.made_up_values?.operators ?? []).map(({ operator, count }) => `${count} ${operator}`);
+  if (madeUp.length > 0) return `made-up values decide the work of ${madeUp.join(', ')}`;
+  if (model.coverage < 1) return `${percent(100 * model.coverage)} covered`;
+  if (isShort) return 'short kernels';
+  return isWide(model) ? 'wide interval' : undefined;
+}
+
+function occasionOf(said: Said): Occasion[] {
+  if (said.kind === 'none') return [];
+  const [model] = said.report.models;
+  if (model?.estimate_ms == null || model.normalized_latency === null) return [];
+  const isShort = said.report.warnings.some(({ cause }) => cause === 'short_kernels');
+  const wholesMs = [model.end_to_end_first_ms, model.end_to_end_repeat_ms].filter((ms) => ms !== null);
+  return [{ model, estimateMs: model.estimate_ms, wholesMs, warning: warningOf(model, isShort) }];
+}
+
+function rowOf(name: string, said: readonly Said[]): Row | undefined {
+  const occasions = said.flatMap(occasionOf);
+  if (occasions.length === 0) return undefined;
+  const wholesMs = occasions.flatMap((occasion) => occasion.wholesMs);
+  const wholeMs = mean(wholesMs);
+  const errors = occasions.map(({ estimateMs }) => estimateMs / wholeMs - 1);
+  const wholeRange = (Math.max(...wholesMs) - Math.min(...wholesMs)) / 2 / wholeMs;
+  return { name, occasions, wholeMs, wholeRange, error: mean(errors), errors };
 }
 
 function signed(share: number): string {
   return `${share < 0 ? '' : '+'}${percent(100 * share)}`;
 }
 
-/** What the command says before the number, or which kernel differs most. */
-function remarkOf({ model, isShort }: Row): string {
-  const madeUp = (model.made_up_values?.operators ?? []).map(({ operator, count }) => `${count} ${operator}`);
-  if (madeUp.length > 0) return `warned: made-up values decide the work of ${madeUp.join(', ')}`;
-  if (model.coverage < 1) return `warned: ${percent(100 * model.coverage)} covered`;
-  if (isShort) return 'warned: short kernels';
-  if (isWide(model)) return 'warned: wide interval';
-  const worst = model.check?.bricks.find(({ is_outside: isOutside }) => isOutside === true);
+/** The warnings, or which kernel differs most on the first occasion. */
+function remarkOf({ occasions }: Row): string {
+  const warnings = occasions.flatMap(({ warning }) => warning ?? []);
+  const [first] = warnings;
+  if (first !== undefined) {
+    return `warned${warnings.length < occasions.length ? ` ${warnings.length} of ${occasions.length} times` : ''}: ${first}`;
+  }
+  const worst = occasions[0]?.model.check?.bricks.find(({ is_outside: isOutside }) => isOutside === true);
   if (worst === undefined) return '';
   const times = [worst.bricks_ms, worst.kernels_ms].map((ms) => (ms ?? 0).toPrecision(3));
   return `${worst.operators.join('+')} (${worst.sequences}): ${times[0]} ms by its brick, ${times[1]} in the whole graph`;
 }
 
-function tableRow(row: Row): string {
-  const { name, model, wholeMs, error } = row;
-  const { end_to_end_repeat_ms: again, estimate_ms: ms, estimate_high_ms: high, interval_hit: hit } = model;
-  const half = typeof ms === 'number' && typeof high === 'number' ? percent(100 * (high / ms - 1)) : '–';
-  const held = hit === null ? '–' : hit ? 'yes' : 'no';
-  const repeat = typeof again === 'number' ? signed(again / wholeMs - 1) : '–';
-  return `| ${[name, model.kernels ?? '–', wholeMs.toPrecision(3), repeat, signed(error), half, held, remarkOf(row)].join(' | ')} |`;
+function hitsOf({ occasions }: Row): readonly boolean[] {
+  return occasions.flatMap(({ model }) => model.interval_hit ?? []);
 }
 
-function isPartial({ model }: Row): boolean {
-  return model.made_up_values !== null || model.coverage < 1;
+function tableRow(row: Row): string {
+  const { name, occasions, wholeMs, wholeRange, error, errors } = row;
+  const widths = occasions.flatMap(({ model: { estimate_high_ms: high }, estimateMs }) => {
+    return high === null ? [] : [high / estimateMs - 1];
+  });
+  const hits = hitsOf(row);
+  return `| ${[
+    name,
+    occasions[0]?.model.kernels ?? '–',
+    wholeMs.toPrecision(3),
+    percent(100 * wholeRange),
+    signed(error),
+    errors.map(signed).join(', '),
+    widths.length === 0 ? '–' : percent(100 * mean(widths)),
+    hits.length === 0 ? '–' : `${hits.filter(Boolean).length} of ${hits.length}`,
+    remarkOf(row),
+  ].join(' | ')} |`;
+}
+
+function isPartial({ occasions }: Row): boolean {
+  return occasions.some(({ model }) => model.made_up_values !== null || model.coverage < 1);
+}
+
+/** A graph counts as warned of if it is on most occasions. */
+function isWarned({ occasions }: Row): boolean {
+  return 2 * occasions.filter(({ warning }) => warning !== undefined).length > occasions.length;
 }
 
 function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }
 
+function countWithin(errors: readonly number[], limit: number): string {
+  return `${errors.filter((error) => Math.abs(error) <= limit).length} of ${errors.length}`;
+}
+
 function summaryOf(rows: readonly Row[]): string[] {
   const whole = rows.filter((row) => !isPartial(row));
-  const plain = whole.filter(({ isShort, model }) => !isShort && !isWide(model));
+  const plain = whole.filter((row) => !isWarned(row));
   const long = plain.filter(({ wholeMs }) => wholeMs >= SHORT_MS);
   const short = whole.filter(({ wholeMs }) => wholeMs < SHORT_MS);
-  const errors = long.map(({ error }) => Math.abs(error));
-  const within = (limit: number): string => `${errors.filter((error) => error <= limit).length} of ${long.length}`;
+  const ofMeans = long.map(({ error }) => error);
+  // Each estimate alone counts by its own warning.
+  const ofRuns = whole
+    .filter(({ wholeMs }) => wholeMs >= SHORT_MS)
+    .flatMap(({ occasions, errors }) => errors.filter((_error, i) => occasions[i]?.warning === undefined));
+  const magnitudes = (errors: readonly number[]): string => {
+    const all = errors.map(Math.abs);
+    return `${percent(100 * mean(all))}, ${percent(100 * median(all))}`;
+  };
   const near = short.filter(
     ({ error, wholeMs }) => Math.abs(error) <= SHORT_ERROR || Math.abs(error) * wholeMs <= SHORT_ERROR_MS,
   );
-  const judged = whole.filter(({ model }) => model.interval_hit !== null);
-  const held = judged.filter(({ model }) => model.interval_hit === true);
+  const hits = whole.flatMap(hitsOf);
   return [
-    '| | |',
-    '|---|---:|',
-    `| graphs with an estimate and a measurement | ${rows.length} |`,
-    `| of these with a warning before the number | ${rows.length - plain.length} |`,
-    `| of a millisecond or more, without a warning: mean and median error | ${percent(100 * mean(errors))}, ${percent(100 * median(errors))} |`,
-    `| ... within 5 % | ${within(0.05)} |`,
-    `| ... within 10 % | ${within(0.1)} |`,
-    `| shorter ones, also with a warning of short kernels or of a wide interval, within 20 % or 50 µs | ${near.length} of ${short.length} |`,
-    `| intervals that hold | ${held.length} of ${judged.length} |`,
+    `| graphs with an estimate and a measurement: ${rows.length} | mean of the estimates | each estimate |`,
+    '|---|---:|---:|',
+    `| with a warning before the number | ${rows.length - plain.length} | |`,
+    `| of a millisecond or more, without a warning: mean and median error | ${magnitudes(ofMeans)} | ${magnitudes(ofRuns)} |`,
+    `| ... within 5 % | ${countWithin(ofMeans, 0.05)} | ${countWithin(ofRuns, 0.05)} |`,
+    `| ... within 10 % | ${countWithin(ofMeans, 0.1)} | ${countWithin(ofRuns, 0.1)} |`,
+    `| shorter ones, also with a warning of short kernels or of a wide interval, within 20 % or 50 µs | ${near.length} of ${short.length} | |`,
+    `| intervals that hold | | ${hits.filter(Boolean).length} of ${hits.length} |`,
   ];
 }
 
 const HEAD = [
-  '| graph | kernels | whole (ms) | repeat | error | ± | holds | remarks |',
-  '|---|---:|---:|---:|---:|---:|---|---|',
+  '| graph | kernels | whole (ms) | ± | error | each estimate | interval ± | holds | remarks |',
+  '|---|---:|---:|---:|---:|---:|---:|---|---|',
 ];
 
+/** The machine and the days of the reports. */
+function conditionsOf(graphs: readonly Graph[]): string {
+  const reports = graphs.flatMap(({ said }) => said.flatMap((one) => (one.kind === 'report' ? [one.report] : [])));
+  const days = new Set(reports.flatMap(({ provenance }) => provenance?.created_at.slice(0, 10) ?? []));
+  const machines = new Set(
+    reports.map(({ system }) => {
+      return `${system.processor}, ${system.cores} cores, ${system.framework} ${system.framework_version}`;
+    }),
+  );
+  return `${[...machines].join('; ')}, one thread, batch 1. ${[...days].sort().join(' and ')}.`;
+}
+
 /** The lines of docs/results/graphs.md above its analysis. */
-export function documentOf(graphs: readonly Graph[], machine: string): string[] {
+export function documentOf(graphs: readonly Graph[]): string[] {
   const rows = graphs.flatMap(({ name, said }) => rowOf(name, said) ?? []);
   const byLength = (one: Row, other: Row): number => other.wholeMs - one.wholeMs;
   const ofRuns = graphs.flatMap(({ name, ofRun }) => rowOf(name, ofRun) ?? []);
   const without = graphs.flatMap(({ name, said }) => {
     if (rowOf(name, said) !== undefined) return [];
-    const reasons = modelOf(said)?.missing.map(({ reason }) => reason) ?? [];
-    const reason = said.kind === 'none' ? said.reason : (reasons[0] ?? 'no measurement of the whole model');
+    const [first] = said;
+    const reasons = modelOf(first)?.missing.map(({ reason }) => reason) ?? [];
+    const reason = first?.kind === 'none' ? first.reason : (reasons[0] ?? 'no measurement of the whole model');
     return [`| ${name} | ${reason.replaceAll('|', '/').replaceAll('\n', ' ').slice(0, 300)} |`];
   });
   return [
@@ -118,11 +190,12 @@ export function documentOf(graphs: readonly Graph[], machine: string): string[] 
     '',
     'Written by `make bench-graphs`. A person wrote the *Analysis*; it stays when the figures change.',
     '',
-    `The graphs are made by [test/exporters](../../test/exporters/README.md), with random weights. ${machine}`,
-    'Each graph is measured whole and by its bricks with `dlbricks validate`, from an empty store. *Error* is the estimate',
-    'divided by the first measurement of the whole model, less one; *repeat* is the second measurement, likewise; *holds*',
-    'says whether the interval contains the measurement. A remark without *warned* names the brick that differs most from',
-    'its kernels in the whole graph, if that is more than its interval.',
+    `The graphs are made by [test/exporters](../../test/exporters/README.md), with random weights. ${conditionsOf(graphs)}`,
+    'Each graph is measured whole, twice, and by its bricks with `dlbricks validate`, from an empty store, on several',
+    'occasions with minutes between them. *Whole* is the mean of all measurements of the whole model, *±* half of their',
+    'range. *Error* is the mean estimate divided by *whole*, less one, and *each estimate* likewise. *Holds* says how many',
+    'intervals contain the mean of both measurements of their occasion. A remark without *warned* names the brick that',
+    'differs most from its kernels in the whole graph on the first occasion, if that is more than its interval.',
     '',
     ...summaryOf(rows),
     '',

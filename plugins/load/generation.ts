@@ -6,12 +6,12 @@ import {
   PlatformError,
   poissonArrivals,
   type RateTrial,
+  readJsonFile,
   simulateTrial,
   summaryOf,
   type TrialSummary,
   z,
 } from '../../src/plugin-api.js';
-import { readContent } from '../dlbricks/bricks/read-content.js';
 import type { GenerationRow } from './load-result.js';
 import { perSecondText } from './headlines.js';
 import { leastTrialMs, type LoadSettings } from './settings.js';
@@ -42,7 +42,7 @@ const fileSchema = z.union([z.object({ reports: z.array(reportSchema) }), report
 /** @throws PlatformError `usage` where the file has no texts */
 export async function readGenerations(path: string): Promise<readonly Generation[]> {
   const remedy = "'dlbricks run' of an evaluation with settings.generation writes one with --export-json";
-  const { data } = fileSchema.safeParse(await readContent(path, 'report', remedy));
+  const { data } = fileSchema.safeParse(await readJsonFile(path, 'report', remedy));
   const found = data === undefined ? [] : 'reports' in data ? data.reports : [data];
   const generations = found.flatMap((report) => report.generations);
   if (generations.length > 0) return generations;

@@ -143,11 +143,14 @@ export async function stopWhole(
   const [first] = stored;
   assert.ok(first);
   const client = new Connection(broker.uri);
-  for (const queue of [`mlmodelscope.work.${computeClass(first.system)}`, 'mlmodelscope.failed']) {
-    // A message that was never acknowledged waits again, because its agent has ended.
-    const { messageCount } = await client.queueDelete(queue);
-    assert.equal(messageCount, 0, queue);
+  try {
+    for (const queue of [`mlmodelscope.work.${computeClass(first.system)}`, 'mlmodelscope.failed']) {
+      // A message that was never acknowledged waits again, because its agent has ended.
+      const { messageCount } = await client.queueDelete(queue);
+      assert.equal(messageCount, 0, queue);
+    }
+  } finally {
+    await client.close();
   }
-  await client.close();
   return stored;
 }

@@ -1,5 +1,4 @@
-import { batchSizeField, PlatformError, schemaProblems, z } from '../../../src/plugin-api.js';
-import { readContent } from './read-content.js';
+import { batchSizeField, PlatformError, readJsonFile, schemaProblems, z } from '../../../src/plugin-api.js';
 
 const MAX_PROBLEMS = 20;
 
@@ -80,7 +79,7 @@ export type Recipe = z.infer<typeof recipeSchema>;
 
 /** @throws PlatformError `usage` where the file is missing or no recipe */
 export async function readRecipe(path: string): Promise<Recipe> {
-  const content = await readContent(path, 'recipe', "'dlbricks generate' writes one as recipe.json");
+  const content = await readJsonFile(path, 'recipe', "'dlbricks generate' writes one as recipe.json");
   const parsed = recipeSchema.safeParse(content);
   if (parsed.success) return parsed.data;
   const problems = schemaProblems(parsed.error, { whole: 'recipe', most: MAX_PROBLEMS });

@@ -8,6 +8,7 @@ import {
   type KeptEstimate,
   type Log,
   PlatformError,
+  readJsonFile,
   readLog,
   type ResultStore,
   runtimeIn,
@@ -17,7 +18,6 @@ import {
   toSystemDocument,
   z,
 } from '../../../src/plugin-api.js';
-import { readContent } from '../bricks/read-content.js';
 import { type Report, reportSchema, reportsSchema } from '../report/report-schema.js';
 import type { Comparable } from './comparable.js';
 
@@ -39,7 +39,7 @@ function systemLine(prefix: string, system: Report['system']): string {
 
 async function readReports(path: string): Promise<readonly Report[]> {
   const remedy = "'dlbricks run', 'validate' and 'compose' write one with --export-json";
-  const content = await readContent(path, 'report', remedy);
+  const content = await readJsonFile(path, 'report', remedy);
   const hasSeveral = z.looseObject({ reports: z.array(z.unknown()) }).safeParse(content).success;
   const parsed = hasSeveral ? reportsSchema.safeParse(content) : reportSchema.safeParse(content);
   if (parsed.success) return 'reports' in parsed.data ? parsed.data.reports : [parsed.data];

@@ -35,6 +35,9 @@ export const CALL_ERROR = 0.2;
 /** While another machine computes on the same core (docs/measuring.md, "A core that another machine shares"). */
 const SLOWDOWN_ON_SHARED_CORE = 1.3;
 
+/** `validate` measures a whole model at two times, and the mean counts. */
+const OCCASIONS_OF_WHOLE = 2;
+
 /** Occasions with a longer pause between them are of different times: then the machine may be in another state. */
 const PAUSE_MS = 30_000;
 
@@ -154,8 +157,8 @@ export function predictionErrors(
 }
 
 /**
- * For a measurement of the whole model in a process of its own at another time. Error sources: docs/measuring.md,
- * "Occasions and intervals".
+ * For the mean of two measurements of the whole model, in processes of their own at other times. Error sources:
+ * docs/measuring.md, "Occasions and intervals".
  */
 export function predictionInterval(
   { terms, predicted = [], commonError, kernels, calls }: MeasuredSum,
@@ -193,11 +196,12 @@ export function predictionInterval(
   const times = shareOfTimes([...ends, [sumOf(ofPredicted), [Infinity]]]);
   const withWhole = (factors: Factors): readonly ErrorSource[] => {
     if (wholes === undefined) {
-      const common = factors.common + (1 + times) * inOneProcess.common;
-      return [computeError({ common, own: factors.own + inOneProcess.own }, bricks), ...others];
+      const common = factors.common + (1 / OCCASIONS_OF_WHOLE + times) * inOneProcess.common;
+      const own = factors.own + inOneProcess.own / OCCASIONS_OF_WHOLE;
+      return [computeError({ common, own }, bricks), ...others];
     }
     const { relative, degreesOfFreedom } = wholes;
-    const deviationMs = ms * relative * Math.sqrt(1 + times);
+    const deviationMs = ms * relative * Math.sqrt(1 / OCCASIONS_OF_WHOLE + times);
     return [computeError(factors, bricks), { deviationMs, degreesOfFreedom }, ...others];
   };
   const sources = [...withWhole(measured), ...outlying, ...ofPredictions];

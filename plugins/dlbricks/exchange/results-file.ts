@@ -5,6 +5,7 @@ import {
   problemWithTimes,
   type Provenance,
   provenanceField,
+  readJsonFile,
   schemaProblems,
   snakeCaseSchema,
   snakePath,
@@ -14,7 +15,6 @@ import {
   withSnakeKeys,
   z,
 } from '../../../src/plugin-api.js';
-import { readContent } from '../bricks/read-content.js';
 
 const FORMAT = 'dlbricks-results/3';
 
@@ -64,7 +64,7 @@ const todaysSchema = z.looseObject({ format: z.literal(FORMAT) });
 /** Reads a results file from an untrusted source. @throws PlatformError `usage` where the file is no results file */
 export async function readResults(path: string): Promise<readonly Measurement[]> {
   const remedy = "'dlbricks run --suite DIR --export-json FILE' writes one";
-  const content = await readContent(path, 'results file', remedy);
+  const content = await readJsonFile(path, 'results file', remedy);
   const isTodays = todaysSchema.safeParse(content).success;
   const parsed = resultsSchema.safeParse(isTodays ? withCamelKeys(content) : content);
   if (parsed.success) return parsed.data.measurements;

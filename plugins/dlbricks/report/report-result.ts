@@ -15,6 +15,7 @@ const KEYS = [
   'estimate_high_ms',
   'parallelism',
   'end_to_end_ms',
+  'end_to_end_first_ms',
   'end_to_end_repeat_ms',
   'normalized_latency',
 ] as const satisfies readonly (keyof ModelReport)[];

@@ -5,7 +5,6 @@ import {
   buildProvenance,
   toSystemDocument,
   TRIM,
-  trimmedMean,
   withSnakeKeys,
 } from '../../../src/plugin-api.js';
 import type { EstimateResult, ModelResult } from './evaluation-result.js';
@@ -22,6 +21,7 @@ import type { ModelReport, Report } from './report-schema.js';
 import { finite, toPercent, ratio } from './figures.js';
 import { settingsWarnings, withoutUnknownIntervals } from './settings-warnings.js';
 import { summarize } from './summary.js';
+import { latencyOfOccasion, wholeLatency } from './whole-latency.js';
 import { formatMs, percent } from './words.js';
 
 export interface ReportSettings {
@@ -45,10 +45,6 @@ const IN_REPORT = {
   protocol: 'settings',
   stack: 'system',
 };
-
-function computeLatency(measurement: Measurement | undefined): number | null {
-  return measurement?.outcome.kind === 'samples' ? trimmedMean(measurement.outcome.runMs) : null;
-}
 
 function listBricks({ parts }: ModelResult['estimate']): ModelReport['bricks'] {
   return parts.map(({ signature, operators, count, onPath, measured, ms: latencyMs, prediction, occasions, runs }) => ({
@@ -104,7 +100,7 @@ function modelReport(
   const { estimate, endToEnd, limitedBy, kernels, inputs, kernelCheck, extension } = result;
   const end = (interval: Interval | undefined, bound: keyof Interval): number | null => finite(interval?.[bound]);
   const { madeUpValues: madeUp } = estimate;
-  const endToEndMs = computeLatency(endToEnd?.first);
+  const endToEndMs = wholeLatency(endToEnd);
   const estimateMs = end(estimate.sequential, 'ms');
   return {
     name: estimate.name,
@@ -136,7 +132,8 @@ function modelReport(
     graph_signature: result.graph ?? null,
     preparing_seconds: inSeconds(preparingMs),
     end_to_end_seconds: inSeconds(endToEnd?.first?.costMs),
-    end_to_end_repeat_ms: computeLatency(endToEnd?.repeat),
+    end_to_end_first_ms: latencyOfOccasion(endToEnd?.first),
+    end_to_end_repeat_ms: latencyOfOccasion(endToEnd?.repeat),
     normalized_latency: estimate.isWhole ? ratio(estimateMs, endToEndMs) : null,
     interval_hit: estimate.isWhole ? isWithin(endToEndMs, estimate.sequential) : null,
     measuring_error_percent: toPercent(estimate.measuringError),

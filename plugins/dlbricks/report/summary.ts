@@ -43,7 +43,7 @@ function oneRunOfEach({ models }: EstimateResult, reports: readonly ModelReport[
 /** The savings by bricks, counted in three ways; see docs/measuring.md. */
 function computeRatios(result: EstimateResult, models: readonly ModelReport[]): Report['summary']['ratios'] {
   const costs = sumCosts(result.costs);
-  const isComplete = models.every(({ coverage, end_to_end_ms: first }) => coverage === 1 && first !== null);
+  const isComplete = models.every(({ coverage, end_to_end_ms: whole }) => coverage === 1 && whole !== null);
   if (costs === null || !isComplete || models.length === 0) return { paper: null, measured: null, as_run: null };
   const runs = oneRunOfEach(result, models);
   const { reading_seconds: reading, preparing_seconds: preparing } = costs;
@@ -59,7 +59,7 @@ function computeRatios(result: EstimateResult, models: readonly ModelReport[]): 
 
 export function summarize(result: EstimateResult, models: readonly ModelReport[]): Report['summary'] {
   const normalized = models.flatMap(({ normalized_latency: value }) => (value === null ? [] : [value]));
-  const repeatability = models.flatMap(({ end_to_end_ms: first, end_to_end_repeat_ms: repeat }) => {
+  const repeatability = models.flatMap(({ end_to_end_first_ms: first, end_to_end_repeat_ms: repeat }) => {
     const share = ratio(repeat, first);
     return share === null ? [] : [Math.abs(share - 1) * 100];
   });

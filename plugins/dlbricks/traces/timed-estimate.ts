@@ -1,6 +1,7 @@
-import { stackText, type System, toSystemDocument, trimmedMean } from '../../../src/plugin-api.js';
+import { stackText, type System, toSystemDocument } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import type { ModelResult } from '../report/evaluation-result.js';
+import { wholeLatency } from '../report/whole-latency.js';
 import type { WrittenModel, TimedPart } from './chrome-trace.js';
 
 /** Stands for an operator where a run's call is timed. */
@@ -16,7 +17,6 @@ export function systemName(system: System): string {
 
 /** Each brick as often as the model has it, and the call of a run. Missing bricks have no event. */
 export function timedEstimate({ estimate, endToEnd }: ModelResult, system: System): WrittenModel {
-  const first = endToEnd?.first?.outcome;
   const bricks = estimate.parts.flatMap(
     ({ signature, operators, count, prediction, ms = prediction?.ms }): TimedPart[] => {
       if (ms === undefined) return [];
@@ -30,7 +30,7 @@ export function timedEstimate({ estimate, endToEnd }: ModelResult, system: Syste
     name: estimate.name,
     system: systemName(system),
     title: 'estimate from bricks',
-    wholeMs: first?.kind === 'samples' ? trimmedMean(first.runMs) : undefined,
+    wholeMs: wholeLatency(endToEnd) ?? undefined,
     parts: callMs > MIN_CALL_MS ? [...bricks, call] : bricks,
   };
 }

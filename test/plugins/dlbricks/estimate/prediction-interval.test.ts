@@ -39,6 +39,11 @@ function byTheMethod(bricksMs: number, noise: () => number): number {
   return bricksMs * (1 + METHOD_ERROR.relative * noise()) + KERNELS * METHOD_ERROR.kernelMs * noise();
 }
 
+/** The mean of two measurements of a whole model. */
+function measuredTwice(measure: () => number): number {
+  return (measure() + measure()) / 2;
+}
+
 /** Standard deviations relative to a latency. */
 interface Machine {
   /**
@@ -78,8 +83,12 @@ function simulateOnMany(count: number, sharing: Sharing, isCompared: boolean, no
     });
   });
   const observations = groupObservations([measuredCall, ...measurements.flat()]);
-  const common = (1 + BETWEEN_MACHINES * noise()) * (1 + drift * noise());
-  const wholeMs = byTheMethod(TOTAL_MS * common, noise) + CALL_MS;
+  const machine = 1 + BETWEEN_MACHINES * noise();
+  const wholeMs =
+    byTheMethod(
+      measuredTwice(() => TOTAL_MS * machine * (1 + drift * noise())),
+      noise,
+    ) + CALL_MS;
   const ofMachines = isCompared ? { relative, degreesOfFreedom: count - 1 } : undefined;
   const spreads = spreadsOf([recipe], observations, { machines: ofMachines });
   return { estimate: compose(recipe, observations, spreads), wholeMs };
@@ -88,7 +97,6 @@ function simulateOnMany(count: number, sharing: Sharing, isCompared: boolean, no
 /** Simulates a model's estimate from bricks on this many occasions, and the model's latency in a process of its own. */
 function simulate({ minute, drift, own, within }: Machine, occasions: number, noise: () => number) {
   const ofBricks = 1 + minute * noise();
-  const ofWhole = 1 + minute * noise();
   const measurements = Array.from({ length: occasions }, (_, index) => {
     const common = 1 + drift * noise();
     return BRICKS_MS.map((ms, brick) => {
@@ -98,9 +106,11 @@ function simulate({ minute, drift, own, within }: Machine, occasions: number, no
     });
   });
   const observations = groupObservations([measuredCall, ...measurements.flat()]);
-  const common = 1 + drift * noise();
-  const ownMs = BRICKS_MS.reduce((sum, ms, brick) => sum + ms * (COUNTS[brick] ?? 0) * own * noise(), 0);
-  const wholeMs = byTheMethod(ofWhole * (TOTAL_MS * common + ownMs), noise) + CALL_MS;
+  const measuredMs = measuredTwice(() => {
+    const ownMs = BRICKS_MS.reduce((sum, ms, brick) => sum + ms * (COUNTS[brick] ?? 0) * own * noise(), 0);
+    return (1 + minute * noise()) * (TOTAL_MS * (1 + drift * noise()) + ownMs);
+  });
+  const wholeMs = byTheMethod(measuredMs, noise) + CALL_MS;
   return { estimate: compose(recipe, observations, spreadsOf([recipe], observations)), wholeMs };
 }
 
@@ -147,7 +157,7 @@ function simulateComposites(
   { minute, drift, own, within, composites, occasions, whole, minutesApart = false }: Laboratory,
   noise: () => number,
 ) {
-  const [ofWhole = NaN, ofFirst = NaN, ...ofLater] = Array.from({ length: 1 + occasions }, () => 1 + minute * noise());
+  const [ofFirst = NaN, ...ofLater] = Array.from({ length: occasions }, () => 1 + minute * noise());
   const size = BRICKS_MS.length;
   const measurements = recipes.flatMap((_, model) =>
     Array.from({ length: occasions }, (_, index) => {
@@ -174,11 +184,12 @@ function simulateComposites(
   }
   const [first = assert.fail()] = recipes;
   const estimate = compose(first, observations, spreadsOf(recipes, observations, { wholes }));
-  const common = 1 + (whole ?? drift) * noise();
-  const ownMs =
-    whole === undefined ? BRICKS_MS.reduce((sum, ms, brick) => sum + ms * (COUNTS[brick] ?? 0) * own * noise(), 0) : 0;
-  const wholeMs = byTheMethod(ofWhole * (TOTAL_MS * common + ownMs), noise) + CALL_MS;
-  return { estimate, wholeMs };
+  const twiceMs = measuredTwice(() => {
+    const ofOwn = whole === undefined ? own : 0;
+    const ownMs = BRICKS_MS.reduce((sum, ms, brick) => sum + ms * (COUNTS[brick] ?? 0) * ofOwn * noise(), 0);
+    return (1 + minute * noise()) * (TOTAL_MS * (1 + (whole ?? drift) * noise()) + ownMs);
+  });
+  return { estimate, wholeMs: byTheMethod(twiceMs, noise) + CALL_MS };
 }
 
 function holds({ sequential }: Estimate, ms: number): boolean {
@@ -321,8 +332,11 @@ describe('the interval of an estimate', () => {
   const single = surrounded(recipeOf([1]));
   const twice = compose(single, groupObservations([measuredCall, ...measuredBrick(0, 10, 10)]), spread);
   const ms = 10 + CALL_MS;
-  // Its mean on two occasions, the whole model's measurement, and the time at which the brick was measured.
-  const ofBrick: ErrorSource = { deviationMs: 10 * 0.03 * Math.hypot(Math.SQRT1_2, 1, 1), degreesOfFreedom: 12 };
+  // Its mean on two occasions, that of the whole model, and the time at which the brick was measured.
+  const ofBrick: ErrorSource = {
+    deviationMs: 10 * 0.03 * Math.hypot(Math.SQRT1_2, Math.SQRT1_2, 1),
+    degreesOfFreedom: 12,
+  };
   const ofCalls = Math.SQRT2 * CALL_ERROR * CALL_MS;
   const { relative, kernelMs } = METHOD_ERROR;
   const ofMethod: ErrorSource = {
@@ -330,7 +344,7 @@ describe('the interval of an estimate', () => {
     degreesOfFreedom: Infinity,
   };
 
-  test('combines the spreads of the bricks’ mean and of the model’s own measurement, and the error of the method', () => {
+  test('combines the spreads of the bricks’ mean and of the model’s own measurements, and the error of the method', () => {
     near(twice.sequential?.ms, ms);
     const expected = computeMargin([ofBrick, ofMethod]);
     near(twice.sequential?.highMs, ms + expected);
@@ -345,7 +359,7 @@ describe('the interval of an estimate', () => {
     });
     const expected = computeMargin([
       { deviationMs: 10 * 0.03 * Math.SQRT1_2, degreesOfFreedom: 12 },
-      { deviationMs: ms * 0.01 * Math.SQRT2, degreesOfFreedom: 4 },
+      { deviationMs: ms * 0.01 * Math.sqrt(1.5), degreesOfFreedom: 4 },
       ofMethod,
     ]);
     near(known.sequential?.highMs, ms + expected);
@@ -356,7 +370,7 @@ describe('the interval of an estimate', () => {
     const later = measuredBrick(0, 10, 10).map((measurement, index) => minutesLater(measurement, index));
     const known = compose(single, groupObservations([measuredCall, ...later]), { ...spread, wholes });
     const ofMean = { deviationMs: 10 * 0.03 * Math.SQRT1_2, degreesOfFreedom: 12 };
-    const ofTwoTimes = { deviationMs: ms * 0.01 * Math.sqrt(1.5), degreesOfFreedom: 4 };
+    const ofTwoTimes = { deviationMs: ms * 0.01, degreesOfFreedom: 4 };
     near(known.sequential?.highMs, ms + computeMargin([ofMean, ofTwoTimes, ofMethod]));
   });
 
@@ -398,7 +412,7 @@ describe('the interval of an estimate', () => {
     near(five.measuringError, (studentQuantile(12) * 10 * 0.03) / Math.sqrt(5) / ms);
     near(
       five.leastError,
-      computeMargin([{ deviationMs: 10 * 0.03 * Math.SQRT2, degreesOfFreedom: 12 }, ofMethod]) / ms,
+      computeMargin([{ deviationMs: 10 * 0.03 * Math.sqrt(1.5), degreesOfFreedom: 12 }, ofMethod]) / ms,
     );
     near(five.leastError, twice.leastError ?? NaN);
   });

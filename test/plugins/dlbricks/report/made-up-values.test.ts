@@ -22,7 +22,7 @@ const detector: ModelResult = {
     madeUpValues,
     sequential: { ms: 25, lowMs: 11, highMs: undefined },
   }),
-  endToEnd: endToEndOf(0, 100, 1000, 101),
+  endToEnd: endToEndOf(0, 99.5, 1000, 100.5),
 };
 
 const report = buildReport(resultOf([detector]), SETTINGS);
