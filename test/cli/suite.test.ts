@@ -55,6 +55,7 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
       preparing_seconds: null,
       end_to_end_seconds: null,
       end_to_end_ms: null,
+      end_to_end_first_ms: null,
       end_to_end_repeat_ms: null,
       normalized_latency: null,
       interval_hit: null,
