@@ -21,7 +21,7 @@ import { spreadOfBrick, type VarianceComponents } from './variance-components.js
  * deviation, one part relative to the latency, one for each kernel, which all have in common. docs/measuring.md,
  * "Occasions and intervals", has the models that they were estimated from.
  */
-export const METHOD_ERROR = { relative: 0.015, kernelMs: 0.002 } as const;
+export const METHOD_ERROR = { relative: 0.012, kernelMs: 0.002 } as const;
 
 /**
  * How exactly the cost of the profile is known, as a standard deviation relative to it: after real kernels, an event
