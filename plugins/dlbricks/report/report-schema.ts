@@ -163,7 +163,7 @@ export const modelReportSchema = z.strictObject({
     .describe('Share of the sequences that were measured, and whose work and sizes depend on no made-up values'),
   estimate_ms: ms.describe('Latency constructed from bricks: the sum over all measured sequences'),
   estimate_low_ms: ms.describe(
-    'Lower end of the interval. Kernel cut: the interval should contain a measurement of the whole model in another process, with the stated confidence; layer cut: it covers only the error of the mean of these runs. With made_up_values: of the other sequences alone',
+    'Lower end of the interval. Kernel cut: the interval should contain the mean of two measurements of the whole model in other processes, with the stated confidence; layer cut: it covers only the error of the mean of these runs. With made_up_values: of the other sequences alone',
   ),
   estimate_high_ms: ms.describe('Upper end of the interval; null with made_up_values'),
   parallel_ms: ms.describe('Longest path through the sequences: the latency without any limit to parallelism'),
