@@ -30,19 +30,7 @@ export class Prober {
     readonly limits: Limits,
   ) {}
 
-  /** An input that takes too long is given a second time: a busy machine can stop a process for as long. */
   async probe(one: Case): Promise<Outcome> {
-    let answer = await this.#ask(one);
-    if (answer === 'hung') {
-      await this.close();
-      answer = await this.#ask(one);
-    }
-    const outcome = this.#outcomeOf(answer);
-    if (outcome.kind === 'found') await this.close();
-    return outcome;
-  }
-
-  async #ask(one: Case): Promise<Answer | 'ended' | 'hung'> {
     const child = await this.#running();
     const ended = new AbortController();
     const { signal } = ended;
@@ -56,7 +44,9 @@ export class Prober {
     child.send(one);
     const first = await Promise.race([answer, exit, late]);
     ended.abort();
-    return first;
+    const outcome = this.#outcomeOf(first);
+    if (outcome.kind === 'found') await this.close();
+    return outcome;
   }
 
   /** Ends the child process. */
