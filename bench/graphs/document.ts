@@ -1,8 +1,8 @@
-import { mean } from '../../plugins/dlbricks/estimate/statistics.js';
+import { mean, median } from '../../plugins/dlbricks/estimate/statistics.js';
 import type { ModelReport } from '../../plugins/dlbricks/report/report-schema.js';
 import { isWide } from '../../plugins/dlbricks/report/summary-lines.js';
 import { percent } from '../../plugins/dlbricks/report/words.js';
-import type { Said } from './measure.js';
+import { modelOf, type Said } from './measure.js';
 
 /** A graph, estimated on each occasion with made-up values, and with those of a run where its work depends on values. */
 export interface Graph {
@@ -36,10 +36,6 @@ interface Row {
 const SHORT_MS = 1;
 const SHORT_ERROR = 0.2;
 const SHORT_ERROR_MS = 0.05;
-
-function modelOf(said: Said | undefined): ModelReport | undefined {
-  return said?.kind === 'report' ? said.report.models[0] : undefined;
-}
 
 /** What the command says before the number; undefined without a warning. */
 function warningOf(model: ModelReport, isShort: boolean): string | undefined {
@@ -116,10 +112,6 @@ function isPartial({ occasions }: Row): boolean {
 /** A graph counts as warned of if it is on most occasions. */
 function isWarned({ occasions }: Row): boolean {
   return 2 * occasions.filter(({ warning }) => warning !== undefined).length > occasions.length;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }
 
 function countWithin(errors: readonly number[], limit: number): string {

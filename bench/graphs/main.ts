@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { analysisIn } from '../analysis-in.js';
 import { documentOf, type Graph } from './document.js';
-import { dimensionsOfGraphs, type Said, validateGraph } from './measure.js';
+import { dimensionsOfGraphs, modelOf, type Said, validateGraph } from './measure.js';
 
 // `make bench-graphs`: estimates of graphs that exporters wrote against whole models, and docs/results/graphs.md. The
 // graphs are those in FOLDER/graphs (test/exporters/make.sh FOLDER), the reports are kept in FOLDER/reports. All graphs
@@ -48,7 +48,7 @@ for (let occasion = 1; occasion <= Number(values.occasions); occasion++) {
     };
     const now = await validate('');
     said.push(now);
-    const model = now.kind === 'report' ? now.report.models[0] : undefined;
+    const model = modelOf(now);
     if (model?.made_up_values != null) ofRun.push(await validate('-of-run', '--values-of-run'));
     const normalized = model?.normalized_latency;
     const error = normalized == null ? 'no figures' : `${(100 * (normalized - 1)).toFixed(1)} %`;

@@ -3,11 +3,15 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type Report, reportSchema } from '../../plugins/dlbricks/report/report-schema.js';
+import { type ModelReport, type Report, reportSchema } from '../../plugins/dlbricks/report/report-schema.js';
 
 /** What the command said of a graph: its report, or its reason for none. */
 export type Said =
   { readonly kind: 'report'; readonly report: Report } | { readonly kind: 'none'; readonly reason: string };
+
+export function modelOf(said: Said | undefined): ModelReport | undefined {
+  return said?.kind === 'report' ? said.report.models[0] : undefined;
+}
 
 /** Fewer runs of whole models than by default, so that a hundred graphs take minutes. */
 const OPTIONS = ['--threads', '1', '--store', 'memory:', '--runs', '20', '--quiet'];
