@@ -5,21 +5,21 @@ import { writeFileAtomically } from '../../base/atomic-file.js';
 import { xoshiro128pp } from '../../base/random.js';
 
 // A virtual machine may state the cache of its whole host, which other machines use as well: 260 MB where 64 MB did not
-// fit. So a large stated cache is checked by dependent reads, three to five times as long in memory as in a cache.
+// fit. So a large stated cache is checked by dependent reads.
 
 const MIB = 2 ** 20;
 
-/** Larger caches are checked. */
-const MAX_BELIEVED_BYTES = 64 * MIB;
+/** Smaller caches are believed. A part that is smaller is not looked for: neighbours change it from minute to minute. */
+const MIN_CHECKED_BYTES = 64 * MIB;
 
 /** What one core of a shared host has at least. */
 const MIN_BYTES = 32 * MIB;
 
-/** A working set that every such cache holds. */
-const REFERENCE_BYTES = 8 * MIB;
+/** Fits into the second-level cache, which no other core uses. */
+const REFERENCE_BYTES = MIB / 2;
 
-/** Reads take at most this many times as long in a cache as in one that surely holds the working set. */
-const MAX_SLOWER = 2;
+/** A read of a last-level cache takes 4 to 8 times as long as the reference, and one of memory 16 to 30 times. */
+const MAX_SLOWER = 12;
 
 /** Bytes of a cache line on all processors that the runtimes have kernels for. */
 const LINE_BYTES = 64;
@@ -35,10 +35,12 @@ export function dependentReadNs(bytes: number): number {
   // Sattolo's algorithm makes one cycle through all lines.
   for (let line = lines - 1; line > 0; line--) {
     const other = random() % line;
-    [order[line], order[other]] = [order[other] ?? 0, order[line] ?? 0];
+    const swapped = order[line] ?? 0;
+    order[line] = order[other] ?? 0;
+    order[other] = swapped;
   }
   const next = new Int32Array(lines * step);
-  for (const [line, target] of order.entries()) next[line * step] = target * step;
+  for (let line = 0; line < lines; line++) next[line * step] = (order[line] ?? 0) * step;
   let at = 0;
   let fastest = Infinity;
   for (let round = 0; round < ROUNDS; round++) {
@@ -52,32 +54,52 @@ export function dependentReadNs(bytes: number): number {
   return fastest;
 }
 
-/** The stated size, or its largest half, quarter and so on in which reads are as fast as in a small working set. */
+/**
+ * The stated size, its half, quarter and so on, of which a half is read as from a cache; 32 MiB where not even 64 MiB
+ * are held. The smallest comes first, because most virtual machines hold no more than that.
+ */
 export function heldCacheBytes(statedBytes: number, readNs: (bytes: number) => number = dependentReadNs): number {
-  if (statedBytes <= MAX_BELIEVED_BYTES) return statedBytes;
-  const limit = readNs(REFERENCE_BYTES) * MAX_SLOWER;
-  let bytes = statedBytes;
-  while (bytes > MIN_BYTES && readNs(bytes / 2) > limit) bytes /= 2;
-  return Math.max(MIN_BYTES, bytes);
+  if (statedBytes <= MIN_CHECKED_BYTES) return statedBytes;
+  // The first calls also compile the function.
+  const limitNs = Math.min(...[1, 2, 3].map(() => readNs(REFERENCE_BYTES))) * MAX_SLOWER;
+  let parts = 1;
+  while (statedBytes / (parts * 2) >= MIN_CHECKED_BYTES) parts *= 2;
+  let heldBytes = MIN_BYTES;
+  for (; parts >= 1 && readNs(statedBytes / parts / 2) <= limitNs; parts /= 2) heldBytes = statedBytes / parts;
+  return heldBytes;
 }
 
 const knownSchema = z.strictObject({ stated_bytes: z.number(), processor: z.string(), held_bytes: z.number() });
 
-/** Measured once per machine and kept: a system with another cache is another system. Without the folder, as stated. */
+async function readKnown(path: string): Promise<z.output<typeof knownSchema> | undefined> {
+  try {
+    return knownSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+  } catch {
+    // It was never measured, or by another version.
+    return undefined;
+  }
+}
+
+/**
+ * Measured once per machine and kept: a system with another cache is another system. Of agents that start at the same
+ * time, the result of the first counts for all. Without the folder, as stated.
+ */
 export async function knownHeldCacheBytes(
   { cacheBytes, processor }: { readonly cacheBytes: number; readonly processor: string },
   folder: string,
   measure: (statedBytes: number) => number = heldCacheBytes,
 ): Promise<number> {
-  if (cacheBytes <= MAX_BELIEVED_BYTES) return cacheBytes;
+  if (cacheBytes <= MIN_CHECKED_BYTES) return cacheBytes;
   const path = join(folder, 'last-level-cache.json');
-  try {
-    const known = knownSchema.parse(JSON.parse(await readFile(path, 'utf8')));
-    if (known.stated_bytes === cacheBytes && known.processor === processor) return known.held_bytes;
-  } catch {
-    // It was never measured, or by another version.
-  }
+  const known = async (): Promise<number | undefined> => {
+    const kept = await readKnown(path);
+    return kept?.stated_bytes === cacheBytes && kept.processor === processor ? kept.held_bytes : undefined;
+  };
+  const before = await known();
+  if (before !== undefined) return before;
   const heldBytes = measure(cacheBytes);
+  const meanwhile = await known();
+  if (meanwhile !== undefined) return meanwhile;
   const measured: z.input<typeof knownSchema> = { stated_bytes: cacheBytes, processor, held_bytes: heldBytes };
   try {
     await mkdir(folder, { recursive: true });

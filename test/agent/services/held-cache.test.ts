@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -7,9 +7,9 @@ import { dependentReadNs, heldCacheBytes, knownHeldCacheBytes } from '../../../s
 
 const MIB = 2 ** 20;
 
-/** Reads of a machine that has this much cache for itself. */
+/** Reads of a machine that has this much cache for itself, and a second-level cache of a mebibyte. */
 function machineWith(cacheMib: number): (bytes: number) => number {
-  return (bytes) => (bytes <= cacheMib * MIB ? 15 : 90);
+  return (bytes) => (bytes <= MIB ? 5 : bytes <= cacheMib * MIB ? 40 : 110);
 }
 
 describe('a stated cache', () => {
@@ -35,6 +35,13 @@ describe('a stated cache', () => {
     ] as const) {
       assert.equal(heldCacheBytes(stated * MIB, machineWith(really)), held * MIB, `${stated} MiB, ${really} MiB`);
     }
+  });
+
+  test('is the same where others slow the reads of memory and of one reference down', () => {
+    const reads = machineWith(9);
+    let references = 0;
+    const busy = (bytes: number): number => reads(bytes) * (bytes > MIB ? 4 : references++ === 0 ? 10 : 1);
+    assert.equal(heldCacheBytes(300 * MIB, busy), 32 * MIB);
   });
 
   test('is measured by reads that take longer in a larger working set', () => {
@@ -64,6 +71,18 @@ describe('a stated cache', () => {
       writeFileSync(join(folder, 'kept', 'last-level-cache.json'), '{ broken');
       assert.equal(await held(), 64 * MIB);
       assert.match(readFileSync(join(folder, 'kept', 'last-level-cache.json'), 'utf8'), /67108864/);
+    });
+
+    test('is that of the first of two agents that start at the same time', async () => {
+      const kept = join(folder, 'started-together');
+      const held = await knownHeldCacheBytes(machine, kept, () => {
+        // Another agent is done while this one measures.
+        mkdirSync(kept);
+        const known = { stated_bytes: machine.cacheBytes, processor: machine.processor, held_bytes: 128 * MIB };
+        writeFileSync(join(kept, 'last-level-cache.json'), JSON.stringify(known));
+        return 64 * MIB;
+      });
+      assert.equal(held, 128 * MIB);
     });
 
     test('counts as stated where nothing can be kept, so that the system stays the same', async () => {
