@@ -107,7 +107,7 @@ function additions(kind: 'memory' | 'cache' | 'core_cache', bytes: number, count
   const types = { inputs: { a: { elementType, dims }, b: { elementType, dims } }, weights: {} } as const;
   const benchmark = buildGraph(`Add ${elementCount(dims)}`, nodes, types, `x${count}`);
   const each = STREAMS * tensorBytes({ elementType, dims });
-  return { kind, from: `Add with ${(each / 1e6).toPrecision(3)} MB`, benchmark, amount: count * each };
+  return { kind, from: `Add with ${Number((each / 1e6).toPrecision(3))} MB`, benchmark, amount: count * each };
 }
 
 function call(): Probe {

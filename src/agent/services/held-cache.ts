@@ -69,7 +69,13 @@ export function heldCacheBytes(statedBytes: number, readNs: (bytes: number) => n
   return heldBytes;
 }
 
-const knownSchema = z.strictObject({ stated_bytes: z.number(), processor: z.string(), held_bytes: z.number() });
+const knownSchema = z.strictObject({
+  stated_bytes: z.number(),
+  processor: z.string(),
+  held_bytes: z.number(),
+  /** Results of another reference do not count. */
+  reference_bytes: z.literal(REFERENCE_BYTES),
+});
 
 async function readKnown(path: string): Promise<z.output<typeof knownSchema> | undefined> {
   try {
@@ -100,7 +106,12 @@ export async function knownHeldCacheBytes(
   const heldBytes = measure(cacheBytes);
   const meanwhile = await known();
   if (meanwhile !== undefined) return meanwhile;
-  const measured: z.input<typeof knownSchema> = { stated_bytes: cacheBytes, processor, held_bytes: heldBytes };
+  const measured: z.input<typeof knownSchema> = {
+    stated_bytes: cacheBytes,
+    processor,
+    held_bytes: heldBytes,
+    reference_bytes: REFERENCE_BYTES,
+  };
   try {
     await mkdir(folder, { recursive: true });
     await writeFileAtomically(path, JSON.stringify(measured));

@@ -73,12 +73,26 @@ describe('a stated cache', () => {
       assert.match(readFileSync(join(folder, 'kept', 'last-level-cache.json'), 'utf8'), /67108864/);
     });
 
+    const known = {
+      stated_bytes: machine.cacheBytes,
+      processor: machine.processor,
+      held_bytes: 128 * MIB,
+      reference_bytes: MIB / 2,
+    };
+
+    test('is measured again where an earlier version compared with another reference', async () => {
+      const { reference_bytes: _, ...earlier } = known;
+      const kept = join(folder, 'earlier');
+      mkdirSync(kept);
+      writeFileSync(join(kept, 'last-level-cache.json'), JSON.stringify(earlier));
+      assert.equal(await knownHeldCacheBytes(machine, kept, measure), 64 * MIB);
+    });
+
     test('is that of the first of two agents that start at the same time', async () => {
       const kept = join(folder, 'started-together');
       const held = await knownHeldCacheBytes(machine, kept, () => {
         // Another agent is done while this one measures.
         mkdirSync(kept);
-        const known = { stated_bytes: machine.cacheBytes, processor: machine.processor, held_bytes: 128 * MIB };
         writeFileSync(join(kept, 'last-level-cache.json'), JSON.stringify(known));
         return 64 * MIB;
       });
