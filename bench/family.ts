@@ -3,6 +3,7 @@ import type { EstimateResult } from '../plugins/dlbricks/report/evaluation-resul
 import { settingsSchema } from '../plugins/dlbricks/settings.js';
 import { connectAgent } from '../src/agent/client/agent-client.js';
 import { startAgent } from '../src/agent/services/server.js';
+import { machineFolder } from '../src/cli/machine-folder.js';
 import { DEFAULT_LIMITS, DEFAULT_PROTOCOL } from '../src/manifest/evaluation.js';
 import type { LoadedModel } from '../src/registry/load-model.js';
 import { loadModel } from '../src/registry/load-model.js';
@@ -37,7 +38,7 @@ function bricksOf({ models }: EstimateResult): ReadonlySet<string> {
 /** Estimates the known models, then the new one, without a cache of optimized graphs; one thread. */
 async function measureFamily([model, ...known]: readonly [string, ...string[]]): Promise<FamilyBenchmark> {
   const { signal } = new AbortController();
-  const agent = await startAgent();
+  const agent = await startAgent({ machineFolder: machineFolder() });
   const client = await connectAgent(agent.address);
   const store = await openStore('memory:');
   const estimate = async (names: readonly string[], measureEndToEnd: boolean) => {

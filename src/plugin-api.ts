@@ -87,6 +87,7 @@ export { type AlignedTable, type Column, left, right, textTable } from './base/t
 export { scatterPlot } from './web/plots/scatter-plot.js';
 export { fittingTable, leftOutLines } from './base/fitting-table.js';
 export { counted } from './base/counted.js';
+export { formatMs, UNKNOWN } from './base/format-ms.js';
 export { gigabytes } from './base/gigabytes.js';
 export { listed } from './onnx/model/node-label.js';
 export { shortIds } from './base/short-ids.js';
@@ -245,7 +246,7 @@ export {
   subjectKey,
 } from './measurement/measurement.js';
 export { xoshiro128pp } from './base/random.js';
-export { TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
+export { latencyOfOutcome, TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
 export { studentWidth } from './measurement/student.js';
 export { usedCores } from './measurement/used-cores.js';
 export { disturbanceOf, isDisturbed, sharedShareOf } from './measurement/disturbance.js';

@@ -7,6 +7,7 @@ import { summaryLines } from '../../plugins/dlbricks/report/summary-lines.js';
 import { connectAgent } from '../../src/agent/client/agent-client.js';
 import { cacheOptimizedGraphs } from '../../src/agent/client/optimized-graph-cache.js';
 import { startAgent } from '../../src/agent/services/server.js';
+import { machineFolder } from '../../src/cli/machine-folder.js';
 import { EXIT_INTERRUPTED } from '../../src/base/exit-codes.js';
 import type { EvaluationEvent } from '../../src/plugin-api.js';
 import { openStore } from '../../src/store/open-store.js';
@@ -91,7 +92,7 @@ async function main(): Promise<number> {
   const interrupt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupt.abort());
   await mkdir(OUT, { recursive: true });
-  const server = await startAgent({ host: '127.0.0.1', port: 0 });
+  const server = await startAgent({ machineFolder: machineFolder() });
   const client = await connectAgent(server.address);
   const store = await openStore(join(OUT, 'store'));
   const agent = cacheOptimizedGraphs(client, join(OUT, 'graphs'));

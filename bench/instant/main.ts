@@ -6,6 +6,7 @@ import { percent } from '../../plugins/dlbricks/report/words.js';
 import { connectAgent } from '../../src/agent/client/agent-client.js';
 import { cacheOptimizedGraphs } from '../../src/agent/client/optimized-graph-cache.js';
 import { startAgent } from '../../src/agent/services/server.js';
+import { machineFolder } from '../../src/cli/machine-folder.js';
 import { identifySystem, buildRunOptions } from '../../src/plugin-api.js';
 import { openStore } from '../../src/store/open-store.js';
 import { configurations } from '../accuracy/configurations.js';
@@ -67,7 +68,7 @@ interface Section {
 }
 
 async function sectionLines({ title, about, references, folder }: Section): Promise<readonly string[]> {
-  const server = await startAgent({ host: '127.0.0.1', port: 0 });
+  const server = await startAgent({ machineFolder: machineFolder() });
   const client = await connectAgent(server.address);
   const agent = cacheOptimizedGraphs(client, join(folder, 'graphs'));
   const store = await openStore(join(folder, 'store'), { access: 'read' });

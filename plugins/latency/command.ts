@@ -18,6 +18,7 @@ import {
   DEFAULT_LIMITS,
   identifySystem,
   loadBatches,
+  latencyOfOutcome,
   type LoadedModel,
   type LogOption,
   noteTrace,
@@ -36,7 +37,6 @@ import {
   runsOn,
   type SweepInputOptions,
   type SweepOptions,
-  trimmedMean,
   writeLog,
   writeShown,
   measuringContext,
@@ -123,8 +123,7 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
         achieved: (model: LoadedModel) => {
           const { measurement } =
             timed.find((one) => one.loaded === model && one.threads === threads && one.runtime === runtime) ?? {};
-          const outcome = measurement?.outcome;
-          const ms = outcome?.kind === 'samples' ? trimmedMean(outcome.runMs) : null;
+          const ms = latencyOfOutcome(measurement?.outcome);
           return { latency_ms: ms, low_ms: null, high_ms: null, whole_ms: null, measurement };
         },
       })),

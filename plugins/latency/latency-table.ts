@@ -3,6 +3,7 @@ import {
   type Column,
   counted,
   fittingTable,
+  formatMs,
   groupedBy,
   type Histogram,
   histogramChart,
@@ -15,6 +16,7 @@ import {
   type ShowOptions,
   type TableResult,
   textTable,
+  UNKNOWN,
   wrap,
   left,
   right,
@@ -24,15 +26,13 @@ import { type LatencyResult, type LatencyRow, latencyResultSchema } from './late
 type LatencyColumn = Column<LatencyRow>;
 type TimedRow = Extract<LatencyRow, { readonly runs: number }>;
 
-const UNKNOWN = '-';
-
 /** Left out first on a narrow terminal. */
 const DISPENSABLE = ['others', 'measured', 'mean (ms)', 'max (ms)', 'min (ms)', 'runs'];
 
 function milliseconds(title: string, of: (row: TimedRow) => number | null | undefined): LatencyColumn {
   return right(title, (row) => {
     const value = 'reason' in row ? undefined : of(row);
-    return value == null ? UNKNOWN : String(Number(value.toPrecision(4)));
+    return formatMs(value);
   });
 }
 
@@ -158,7 +158,7 @@ function buildPage(result: LatencyResult): Page {
   const sorted = timed.toSorted((a, b) => a.trimmed_mean_ms - b.trimmed_mean_ms);
   const fastest = sorted[0];
   const slowest = sorted.at(-1);
-  const text = (row: (typeof timed)[number]): string => `${row.trimmed_mean_ms.toPrecision(4)} ms (${row.model})`;
+  const text = (row: (typeof timed)[number]): string => `${formatMs(row.trimmed_mean_ms)} ms (${row.model})`;
   const range = fastest && slowest && (timed.length === 1 ? text(fastest) : `${text(fastest)} to ${text(slowest)}`);
   const chart = rangeChart({
     unit: 'ms',
@@ -166,7 +166,7 @@ function buildPage(result: LatencyResult): Page {
     ranges: timed.map((row) => {
       const { min_ms: low, max_ms: high, trimmed_mean_ms: value, latency_ms: of, runs } = row;
       const name = rowName(row);
-      const words = `${value.toPrecision(4)} ms (${low.toPrecision(4)} to ${high.toPrecision(4)}), ${counted(runs, 'run')}`;
+      const words = `${formatMs(value)} ms (${formatMs(low)} to ${formatMs(high)}), ${counted(runs, 'run')}`;
       return { name, value, low, high, other: of['p50'] ?? null, text: words };
     }),
   });

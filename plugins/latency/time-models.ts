@@ -9,6 +9,7 @@ import {
   isCompletelyTyped,
   keepEstimates,
   keepWholeModel,
+  latencyOfOutcome,
   KnownResults,
   layerGraph,
   type Limits,
@@ -33,7 +34,6 @@ import {
   type Task,
   signatureWithoutName,
   taskKey,
-  trimmedMean,
   wholeBenchmark,
 } from '../../src/plugin-api.js';
 
@@ -117,7 +117,7 @@ async function seriesOf(
 /** Without an interval. */
 function buildEstimate({ loaded, batch }: ModelToTime, dimensions: string, measurement: Measurement): NewEstimate {
   const { outcome } = measurement;
-  const latencyMs = outcome.kind === 'samples' ? trimmedMean(outcome.runMs) : null;
+  const latencyMs = latencyOfOutcome(outcome);
   return {
     plugin: 'latency',
     model: loaded.name,

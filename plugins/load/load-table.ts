@@ -13,6 +13,7 @@ import {
   stackText,
   type TableResult,
   textTable,
+  UNKNOWN,
   wrap,
   left,
   right,
@@ -23,8 +24,6 @@ import { validationLines } from './validation.js';
 import { batchLines, boundLines, generationLines, rateLines } from './headlines.js';
 
 type LoadColumn = Column<LoadRow>;
-
-const UNKNOWN = '-';
 
 /** Left out first on a narrow terminal. */
 const DISPENSABLE = [

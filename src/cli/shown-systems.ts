@@ -3,6 +3,7 @@ import { counted } from '../base/counted.js';
 import type { Page } from '../base/exporters/page.js';
 import type { TableResult } from '../base/exporters/exporter.js';
 import { fittingTable, leftOutLines } from '../base/fitting-table.js';
+import { formatMs, UNKNOWN } from '../base/format-ms.js';
 import { oneLine } from '../base/one-line.js';
 import { type Column, textTable, left, right } from '../base/text-table.js';
 import { wrap } from '../base/wrap.js';
@@ -13,16 +14,8 @@ import { type SystemResult, type SystemsResult, systemsResultIn } from '../evalu
 
 type Estimate = SystemResult['estimates'][number];
 
-const UNKNOWN = '-';
-
-const DIGITS = 4;
-
 function estimateOf({ estimates }: SystemResult, model: string): Estimate | undefined {
   return estimates.find((estimate) => estimate.model === model);
-}
-
-function digits(ms: number | null | undefined): string {
-  return ms == null ? UNKNOWN : ms.toPrecision(DIGITS);
 }
 
 /** A latency with its interval's upper half width in percent: 12.34 ± 5.0 %. `part:` marks a coverage below 1. */
@@ -30,7 +23,7 @@ function latencyText(estimate: Estimate | undefined): string {
   if (estimate?.latency_ms == null) return UNKNOWN;
   const { latency_ms: ms, high_ms: high, coverage } = estimate;
   const interval = high === null || ms === 0 ? '' : ` ± ${((high / ms - 1) * 100).toFixed(1)} %`;
-  return `${coverage < 1 ? 'part: ' : ''}${digits(ms)}${interval}`;
+  return `${coverage < 1 ? 'part: ' : ''}${formatMs(ms)}${interval}`;
 }
 
 /** The percentiles of runs that some system has, in the order in which the first system has them. */
@@ -61,7 +54,7 @@ function makeRowColumns(percentages: readonly number[]): readonly Column<Row>[] 
     left('system', ({ system }) => oneLine(system.name)),
     right('latency (ms)', ({ estimate }) => latencyText(estimate)),
     ...percentages.map((each): Column<Row> => {
-      return right(`p${each} (ms)`, ({ estimate }) => digits(percentileOf(estimate, each)));
+      return right(`p${each} (ms)`, ({ estimate }) => formatMs(percentileOf(estimate, each)));
     }),
     right('coverage', ({ estimate }) =>
       estimate === undefined ? UNKNOWN : `${Math.floor(estimate.coverage * 100)} %`,
@@ -96,7 +89,7 @@ function makeColumns(systems: readonly SystemResult[], hasPercentiles: boolean):
     ...systems.map((system): Column<Figure> => {
       return right(formatTitle(system), ({ model, percentage }) => {
         const estimate = estimateOf(system, model);
-        return percentage === undefined ? latencyText(estimate) : digits(percentileOf(estimate, percentage));
+        return percentage === undefined ? latencyText(estimate) : formatMs(percentileOf(estimate, percentage));
       });
     }),
   ];

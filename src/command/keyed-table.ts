@@ -1,4 +1,5 @@
 import type { TableResult } from '../base/exporters/exporter.js';
+import { UNKNOWN } from '../base/format-ms.js';
 import { oneLine } from '../base/one-line.js';
 import { ownValue } from '../base/own-value.js';
 import { fittingTable, leftOutLines } from '../base/fitting-table.js';
@@ -10,8 +11,6 @@ import type { Page } from '../base/exporters/page.js';
 import type { AnalysisTable } from '../evaluation/analysis.js';
 
 type Cell = string | number | null;
-
-const UNKNOWN = '-';
 
 /** A number that is not an integer has four significant digits. */
 function shown(cell: Cell | undefined): string {

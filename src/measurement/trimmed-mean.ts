@@ -1,3 +1,5 @@
+import type { Outcome } from './measurement.js';
+
 /** Share of the sorted samples that is dropped at each end. */
 export const TRIM = 0.2;
 
@@ -12,4 +14,9 @@ export function trimmed(samples: readonly number[]): readonly number[] {
 export function trimmedMean(samples: readonly number[]): number {
   const kept = trimmed(samples);
   return kept.reduce((sum, sample) => sum + sample, 0) / kept.length;
+}
+
+/** Milliseconds; null without samples. */
+export function latencyOfOutcome(outcome: Outcome | undefined): number | null {
+  return outcome?.kind === 'samples' ? trimmedMean(outcome.runMs) : null;
 }

@@ -1,5 +1,6 @@
 import {
   type Both,
+  latencyOfOutcome,
   type LoadedModel,
   measurePaired,
   type MeasuringContext,
@@ -70,12 +71,10 @@ async function wholeRounds(
   const pair = { label, requests: [[first], [second]] } as const;
   for await (const results of measurePaired([agent, agent], [pair], { rounds, signal, onEvent })) {
     const outcomes = [results[0].get(first)?.outcome, results[1].get(second)?.outcome];
-    const [one, other] = outcomes.map((outcome) =>
-      outcome?.kind === 'samples' ? trimmedMean(outcome.runMs) : undefined,
-    );
+    const [one, other] = outcomes.map(latencyOfOutcome);
     const failed = outcomes.find((outcome) => outcome?.kind === 'failure');
     if (failed?.kind === 'failure') throw new PlatformError('model', `${loaded.name}: ${label}: ${failed.message}`);
-    if (one === undefined || other === undefined) continue;
+    if (one == null || other == null) continue;
     times[0].push(one);
     times[1].push(other);
   }

@@ -171,7 +171,7 @@ function timeSections(rows: readonly NamedRow[]): readonly PageSection[] {
       link: ({ signature }: BrickRow) => `bricks/${signature}`,
     },
     right<BrickRow>('sequences', ({ sequences }) => String(sequences)),
-    right<BrickRow>('one (ms)', ({ latency_ms: ms }) => (ms === null ? UNKNOWN : ms.toPrecision(4))),
+    right<BrickRow>('one (ms)', ({ latency_ms: ms }) => formatMs(ms)),
     right<BrickRow>('all (ms)', ({ allMs }) => formatMs(allMs)),
     right<BrickRow>('share of model', ({ row, allMs }) => percent((100 * allMs) / (totals.get(row) ?? 0))),
     right<BrickRow>('occasions', ({ occasions }) => String(occasions)),

@@ -3,6 +3,7 @@ import {
   type Origin,
   type Protocol,
   buildProvenance,
+  latencyOfOutcome,
   toSystemDocument,
   TRIM,
   withSnakeKeys,
@@ -21,7 +22,7 @@ import type { ModelReport, Report } from './report-schema.js';
 import { finite, toPercent, ratio } from './figures.js';
 import { settingsWarnings, withoutUnknownIntervals } from './settings-warnings.js';
 import { summarize } from './summary.js';
-import { latencyOfOccasion, wholeLatency } from './whole-latency.js';
+import { wholeLatency } from './whole-latency.js';
 import { formatMs, percent } from './words.js';
 
 export interface ReportSettings {
@@ -132,8 +133,8 @@ function modelReport(
     graph_signature: result.graph ?? null,
     preparing_seconds: inSeconds(preparingMs),
     end_to_end_seconds: inSeconds(endToEnd?.first?.costMs),
-    end_to_end_first_ms: latencyOfOccasion(endToEnd?.first),
-    end_to_end_repeat_ms: latencyOfOccasion(endToEnd?.repeat),
+    end_to_end_first_ms: latencyOfOutcome(endToEnd?.first?.outcome),
+    end_to_end_repeat_ms: latencyOfOutcome(endToEnd?.repeat?.outcome),
     normalized_latency: estimate.isWhole ? ratio(estimateMs, endToEndMs) : null,
     interval_hit: estimate.isWhole ? isWithin(endToEndMs, estimate.sequential) : null,
     measuring_error_percent: toPercent(estimate.measuringError),

@@ -20,7 +20,7 @@ function intervalLines({ models, settings }: Report): string[] {
   const outside = known.filter(({ interval_hit: hit }) => hit === false).map(({ name }) => name);
   const claim =
     settings.cut === 'kernel'
-      ? `intervals should contain ${percent(settings.confidence * 100, 0)} of measurements of the whole model`
+      ? `intervals should contain ${percent(settings.confidence * 100, 0)} of measured latencies`
       : 'at the layer cut, intervals cover only the spread of runs in one process';
   return [outside.length === 0 ? claim : `${claim}; outside: ${outside.join(', ')}`];
 }

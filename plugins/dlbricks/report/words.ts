@@ -1,10 +1,6 @@
-export const UNKNOWN = '-';
+import { UNKNOWN } from '../../../src/plugin-api.js';
 
-/** Three significant digits and more where a table has room, without exponents. */
-export function formatMs(value: number | null): string {
-  if (value === null) return UNKNOWN;
-  return value >= 100 ? value.toFixed(1) : value >= 10 ? value.toFixed(2) : value.toFixed(3);
-}
+export { formatMs, UNKNOWN } from '../../../src/plugin-api.js';
 
 export function percent(value: number | null, digits = 1): string {
   return value === null ? UNKNOWN : `${value.toFixed(digits)} %`;

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { fittingTable } from '../../base/fitting-table.js';
+import { formatMs } from '../../base/format-ms.js';
 import { wholeNumberOption } from '../../base/option-value.js';
 import { shortIds } from '../../base/short-ids.js';
 import { type Column, filledColumns, left, right } from '../../base/text-table.js';
@@ -42,7 +43,7 @@ function makeRow(measurement: Measurement): Row {
     protocol,
     context: context === undefined ? '' : `${(context.footprintBytes / 2 ** 20).toFixed(0)} MiB`,
     occasion: String(occasion),
-    result: outcome.kind === 'failure' ? outcome.reason : `${trimmedMean(outcome.runMs).toPrecision(4)} ms`,
+    result: outcome.kind === 'failure' ? outcome.reason : `${formatMs(trimmedMean(outcome.runMs))} ms`,
     disturbed: `${(disturbanceOf(measurement) * 100).toFixed(0)} %`,
     measured: measuredAt.slice(0, 16).replace('T', ' '),
   };

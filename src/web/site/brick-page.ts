@@ -1,3 +1,4 @@
+import { formatMs, UNKNOWN } from '../../base/format-ms.js';
 import { counted } from '../../base/counted.js';
 import { markup } from '../../base/markup.js';
 import { disturbanceOf } from '../../measurement/disturbance.js';
@@ -5,7 +6,7 @@ import type { Measurement } from '../../measurement/measurement.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import { rangeChart } from '../charts.js';
 import { link, markupTable, type MarkupColumn, tableMarkup } from '../table.js';
-import { msText, systemAddress, systemNames, UNKNOWN } from './estimate-cells.js';
+import { systemAddress, systemNames } from './estimate-cells.js';
 import { facts, section, type SiteContent, timeText } from './layout.js';
 
 const MAX_DRAWN = 60;
@@ -28,12 +29,12 @@ export function brickPage(signature: string, measurements: readonly Measurement[
   };
   const extreme = (of: (...values: number[]) => number) => (measurement: Measurement) => {
     const runs = listRuns(measurement);
-    return runs.length === 0 ? UNKNOWN : msText(of(...runs));
+    return runs.length === 0 ? UNKNOWN : formatMs(of(...runs));
   };
   const columns: MarkupColumn<Measurement>[] = [
     { title: 'system', cell: ({ system }) => link(systemAddress(system.fingerprint), nameOf(system.fingerprint)) },
     { title: 'measured', cell: contextText },
-    { title: 'mean (ms)', align: 'right', cell: (one) => msText(computeMean(one)) },
+    { title: 'mean (ms)', align: 'right', cell: (one) => formatMs(computeMean(one)) },
     { title: 'least (ms)', align: 'right', cell: extreme(Math.min) },
     { title: 'most (ms)', align: 'right', cell: extreme(Math.max) },
     { title: 'runs', align: 'right', cell: (one) => String(listRuns(one).length) },
@@ -52,7 +53,7 @@ export function brickPage(signature: string, measurements: readonly Measurement[
         value: mean,
         low: runs.length === 0 ? null : Math.min(...runs),
         high: runs.length === 0 ? null : Math.max(...runs),
-        text: mean === null ? 'failed' : `${msText(mean)} ms`,
+        text: mean === null ? 'failed' : `${formatMs(mean)} ms`,
       };
     }),
   });

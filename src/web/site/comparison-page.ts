@@ -1,3 +1,4 @@
+import { formatMs, UNKNOWN } from '../../base/format-ms.js';
 import { markup } from '../../base/markup.js';
 import type { PlatformEvent } from '../../evaluation/event.js';
 import { rangeChart } from '../charts.js';
@@ -11,9 +12,7 @@ import {
   intervalText,
   latencyHint,
   modelAddress,
-  msText,
   systemNames,
-  UNKNOWN,
 } from './estimate-cells.js';
 import type { EstimatesView } from './estimate-pages.js';
 import { section, type SiteContent } from './layout.js';
@@ -51,7 +50,7 @@ function ofEstimate(estimate: KeptEstimate, nameOf: (fingerprint: string) => str
 function ofEvaluation({ id, name, estimates }: ComparedEvaluation): readonly Compared[] {
   return estimates.map(({ model, system, latencyMs: ms = null, lowMs: low = null, highMs: high = null, coverage }) => {
     const where = system === undefined ? '' : `, ${system}`;
-    const hint = `${msText(ms)} ms; ${intervalText(low, high)} ms`;
+    const hint = `${formatMs(ms)} ms; ${intervalText(low, high)} ms`;
     return { name: `${model}${where}, in ${name}`, address: `/evaluations/${id}`, ms, low, high, coverage, hint };
   });
 }
@@ -69,7 +68,7 @@ export function comparisonPage(
   const [first] = rows;
   const columns: MarkupColumn<Compared>[] = [
     { title: 'estimate', cell: ({ name, address }) => link(address, name) },
-    { title: 'latency (ms)', align: 'right', cell: ({ ms }) => msText(ms), hint: ({ hint }) => hint },
+    { title: 'latency (ms)', align: 'right', cell: ({ ms }) => formatMs(ms), hint: ({ hint }) => hint },
     { title: 'interval (ms)', align: 'right', cell: ({ low, high }) => intervalText(low, high) },
     { title: 'coverage', align: 'right', cell: ({ coverage }) => `${Math.floor(coverage * 100)} %` },
     ...(evaluations.length > 0 || first === undefined
@@ -80,7 +79,7 @@ export function comparisonPage(
     unit: 'ms',
     words: { value: 'estimate', interval: 'its 95 % interval' },
     ranges: rows.map(({ name, ms, low, high, hint }) => {
-      return { name, value: ms, low, high, text: ms === null ? 'no estimate' : `${msText(ms)} ms`, hint };
+      return { name, value: ms, low, high, text: ms === null ? 'no estimate' : `${formatMs(ms)} ms`, hint };
     }),
   });
   const label = (estimate: KeptEstimate): string => ofEstimate(estimate, nameOf).name;
@@ -89,7 +88,7 @@ export function comparisonPage(
     { title: 'model', cell: ({ model }) => link(modelAddress(model), model) },
     { title: 'system', cell: ({ system }) => nameOf(system) },
     { title: 'with', cell: configurationText },
-    { title: 'latency (ms)', align: 'right', cell: ({ latencyMs }) => msText(latencyMs) },
+    { title: 'latency (ms)', align: 'right', cell: ({ latencyMs }) => formatMs(latencyMs) },
     chooseColumn(label, chosenSubjects),
   ];
   const choose = comparisonForm(tableMarkup('Estimates to compare', markupTable(further, others.estimates)));

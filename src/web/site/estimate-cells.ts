@@ -1,3 +1,4 @@
+import { formatMs, UNKNOWN } from '../../base/format-ms.js';
 import { Markup, markup } from '../../base/markup.js';
 import type { System } from '../../measurement/system.js';
 import { stackText, toSystemDocument } from '../../measurement/system-document.js';
@@ -6,12 +7,6 @@ import type { KeptEstimate } from '../../measuring/estimates.js';
 import { rangeChart } from '../charts.js';
 import { link, type MarkupColumn } from '../table.js';
 import { address, timeText } from './layout.js';
-
-export const UNKNOWN = '-';
-
-export function msText(ms: number | null | undefined): string {
-  return ms == null ? UNKNOWN : ms.toPrecision(4);
-}
 
 export function systemNames(systems: readonly System[]): (fingerprint: string) => string {
   const differing = systemDifferences(systems, ['processor', 'cores', 'framework', 'threads']);
@@ -36,15 +31,15 @@ export function latencyText({ latencyMs: ms, highMs, coverage }: KeptEstimate, u
   if (ms === null) return 'none';
   // The upper half: the lower one ends at zero where an interval is wider than its estimate.
   const half = highMs === null || ms === 0 ? undefined : 100 * (highMs / ms - 1);
-  return `${coverage < 1 ? 'part: ' : ''}${msText(ms)}${unit}${half === undefined ? '' : ` ± ${half.toFixed(1)} %`}`;
+  return `${coverage < 1 ? 'part: ' : ''}${formatMs(ms)}${unit}${half === undefined ? '' : ` ± ${half.toFixed(1)} %`}`;
 }
 
 export function latencyHint(estimate: KeptEstimate): string {
   const { latencyMs, lowMs, highMs, wholeMs, coverage, reason, at } = estimate;
   return [
-    `${msText(latencyMs)} ms`,
-    lowMs === null || highMs === null ? 'no interval' : `${msText(lowMs)} to ${msText(highMs)} ms`,
-    ...(wholeMs === null ? [] : [`measured whole: ${msText(wholeMs)} ms`]),
+    `${formatMs(latencyMs)} ms`,
+    lowMs === null || highMs === null ? 'no interval' : `${formatMs(lowMs)} to ${formatMs(highMs)} ms`,
+    ...(wholeMs === null ? [] : [`measured whole: ${formatMs(wholeMs)} ms`]),
     `coverage ${Math.floor(coverage * 100)} %`,
     ...(reason === null ? [] : [reason]),
     configurationText(estimate),
@@ -91,14 +86,14 @@ export const ESTIMATE_COLUMNS: readonly MarkupColumn<KeptEstimate>[] = [
   { title: 'with', cell: configurationText },
   { title: 'latency (ms)', align: 'right', cell: latencyCell, hint: latencyHint },
   { title: 'interval (ms)', align: 'right', cell: ({ lowMs, highMs }) => intervalText(lowMs, highMs) },
-  { title: 'measured whole (ms)', align: 'right', cell: ({ wholeMs }) => msText(wholeMs) },
+  { title: 'measured whole (ms)', align: 'right', cell: ({ wholeMs }) => formatMs(wholeMs) },
   { title: 'coverage', align: 'right', cell: ({ coverage }) => `${Math.floor(coverage * 100)} %` },
   { title: 'time', cell: ({ at }) => timeText(at) },
   { title: 'why not whole', cell: ({ reason }) => reason ?? '' },
 ];
 
 export function intervalText(low: number | null | undefined, high: number | null | undefined): string {
-  return low == null || high == null ? UNKNOWN : `${msText(low)} to ${msText(high)}`;
+  return low == null || high == null ? UNKNOWN : `${formatMs(low)} to ${formatMs(high)}`;
 }
 
 /** The table is inside of {@link comparisonForm}. */

@@ -1,9 +1,10 @@
+import { formatMs } from '../../base/format-ms.js';
 import { Markup, markup } from '../../base/markup.js';
 import type { LoggedEvent, PlatformEvent } from '../../evaluation/event.js';
 import { type EvaluationRecord, evaluationHasEnded, EVALUATION_STATES } from '../../evaluation/records.js';
 import { rangeChart } from '../charts.js';
 import { link, markupTable, type MarkupColumn, tableMarkup } from '../table.js';
-import { intervalText, msText } from './estimate-cells.js';
+import { intervalText } from './estimate-cells.js';
 import { address, facts, section, type SiteContent, timeText } from './layout.js';
 
 /** The newest are at the end. */
@@ -26,7 +27,7 @@ export function eventText(event: PlatformEvent): string | undefined {
       return undefined;
     case 'estimate': {
       const on = event.system === undefined ? '' : ` on ${event.system}`;
-      return `${event.model}${on}: ${msText(event.latencyMs)} ms`;
+      return `${event.model}${on}: ${formatMs(event.latencyMs)} ms`;
     }
     case 'note':
       return event.level === 'warning' ? `warning: ${event.message}` : event.message;
@@ -113,12 +114,12 @@ function estimatesSection(events: readonly LoggedEvent[]): Markup | undefined {
       value: one.latencyMs ?? null,
       low: one.lowMs ?? null,
       high: one.highMs ?? null,
-      text: one.latencyMs === undefined ? 'no estimate' : `${msText(one.latencyMs)} ms`,
+      text: one.latencyMs === undefined ? 'no estimate' : `${formatMs(one.latencyMs)} ms`,
     })),
   });
   const columns: MarkupColumn<Estimate>[] = [
     { title: 'model', cell: nameOf },
-    { title: 'latency (ms)', align: 'right', cell: ({ latencyMs }) => msText(latencyMs) },
+    { title: 'latency (ms)', align: 'right', cell: ({ latencyMs }) => formatMs(latencyMs) },
     { title: 'interval (ms)', align: 'right', cell: ({ lowMs, highMs }) => intervalText(lowMs, highMs) },
     { title: 'coverage', align: 'right', cell: ({ coverage }) => `${Math.floor(coverage * 100)} %` },
   ];

@@ -172,7 +172,7 @@ describe('the latency plugin', () => {
     const shown = evaluation?.show?.(last.result, { wide: false });
     const text = shown?.text({ color: false, width: undefined }) ?? '';
     assert.match(text, /│ model │ batch │ threads │ runs │ p50 \(ms\) │ p90 \(ms\) │ p95 \(ms\) │/);
-    assert.match(text, /│ four +│ +1 │ +1 │ +3 │ +2 │ +- │ +- │/);
+    assert.match(text, /│ four +│ +1 │ +1 │ +3 │ +2\.000 │ +- │ +- │/);
     assert.match(text, /^p95 needs 20 runs, and there are 3; --runs 20 /m);
     const records = shown?.result().records;
     assert.deepEqual(records?.keys.slice(0, 5), ['model', 'batch', 'threads', 'system', 'runs']);

@@ -146,8 +146,8 @@ describe('the text about precision', () => {
 
   test('has the claim of the intervals, and the models outside of theirs, without a share of a few models', () => {
     const text = linesOf(reportWith([hit, hit, missed]));
-    assert.match(text, /^intervals should contain 95 % of measurements of the whole model; outside: missed$/m);
-    assert.match(linesOf(reportWith([hit])), /^intervals should contain 95 % of measurements of the whole model$/m);
+    assert.match(text, /^intervals should contain 95 % of measured latencies; outside: missed$/m);
+    assert.match(linesOf(reportWith([hit])), /^intervals should contain 95 % of measured latencies$/m);
     assert.doesNotMatch(text, /66\.7|2 of 3/);
   });
 
