@@ -257,7 +257,7 @@ class CompositeBuilder {
         nodes: [
           ...this.#producers.nodes,
           ...(padding === undefined ? [] : [padding]),
-          ...this.#chains.toReversed().flatMap(({ nodes }) => nodes),
+          ...this.#chains.flatMap(({ nodes }) => nodes),
           ...casts,
           ...[...shapes, ...idle].toReversed(),
           join,

@@ -13,6 +13,10 @@ describe('the protocol of a composite', () => {
     assert.equal(protocolOfComposite({ ...PROTOCOL, runs: 2, minRuns: 2 }).runs, 2);
   });
 
+  test('has a fortieth of the time', () => {
+    assert.equal(protocolOfComposite({ ...PROTOCOL, timeBudgetMs: 5000 }).timeBudgetMs, 125);
+  });
+
   test('never has a minimum of runs above the number of runs, nor more than two warm-up runs', () => {
     const { runs, minRuns, warmupRuns } = protocolOfComposite({ ...PROTOCOL, runs: 50, minRuns: 50, warmupRuns: 9 });
     assert.ok(minRuns <= runs);
