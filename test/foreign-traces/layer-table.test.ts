@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { forEachLine } from '../../src/foreign-traces/table-lines.js';
 import { readText } from './trace-text.js';
 
 const CSV = `model,index,op,attributes,input_shapes,output_shapes,duration_us,runs
@@ -78,6 +79,14 @@ describe('a layer table', () => {
     assert.deepEqual(model?.layers[0]?.samplesMs, [0.01, 0.012]);
   });
 
+  test('a row without a duration describes a layer that has no run', async () => {
+    const [model] = await readText('{"model":"net","index":0,"op":"Relu"}\n');
+    assert.deepEqual(
+      model?.layers.map(({ samplesMs, runs }) => [samplesMs, runs]),
+      [[[], 0]],
+    );
+  });
+
   test('models of different systems are kept apart', async () => {
     const row = (system: string): string =>
       `{"model":"net","system":"${system}","index":0,"op":"Relu","duration_us":10}\n`;
@@ -122,6 +131,11 @@ describe('a wrong row is named with its line', () => {
       `${first}{"model":"net","index":0,"op":"Tanh"}`,
       /line 2: layer 0 of "net".* line 1/,
     ],
+    [
+      'the same index with another operator in CSV',
+      'model,index,op,duration_us\nnet,0,Relu,10\nnet,0,Tanh,10\n',
+      /line 3: layer 0 of "net".* line 2/,
+    ],
     ['a field too many', 'model,index,op\nnet,0,Relu,7\n', /line 2: expected 3 fields, found 4/],
     ['text for a number', 'model,index,op,duration_us\nnet,0,Relu,fast\n', /line 2: duration_us/],
     ['an open quote', 'model,index,op\nnet,0,"Relu\n', /line 2: the file ends in the middle of a record/],
@@ -132,4 +146,17 @@ describe('a wrong row is named with its line', () => {
       await assert.rejects(readText(text), message);
     });
   }
+
+  test('an endless line, before the whole file is read', async () => {
+    let given = 0;
+    const endless = async function* (): AsyncGenerator<Buffer> {
+      await Promise.resolve();
+      while (given++ < 100) yield Buffer.alloc(2 ** 20, 'x');
+    };
+    await assert.rejects(
+      forEachLine(endless(), 'table', () => {}),
+      /line 1: a record of more than/,
+    );
+    assert.ok(given < 4, `${given} pieces were read`);
+  });
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { readTrace } from '../../src/foreign-traces/read-trace.js';
@@ -67,6 +68,18 @@ describe('traces of real producers', () => {
     assert.deepEqual([model.wholeMs, model.traceIds.length], [[], 1]);
   });
 
+  test('spans of Python agents from one second to the next', async () => {
+    const text = await readFile(join(FIXTURES, 'python.json'), 'utf8');
+    // The first run of the first layer begins 200 microseconds before a second, and ends 200 after it.
+    const later = text.replaceAll(/(:\d\d)\.(\d{6})Z/g, (_, second: string, micros: string) => {
+      const at = Number(second.slice(1)) * 1e6 + Number(micros) + 988_235;
+      return `:${Math.floor(at / 1e6)}.${String(at % 1e6).padStart(6, '0')}Z`;
+    });
+    assert.match(later, /:20\.999800Z/);
+    const [[model], [moved]] = await Promise.all([readText(text), readText(later)]);
+    assert.deepEqual(moved?.layers, model?.layers);
+  });
+
   test('a trace of PyTorch: the operators that the model called, and not those that operators called', async () => {
     const [model] = await readTrace(join(FIXTURES, 'pytorch.json'), { model: 'tiny' });
     assert(model !== undefined);
@@ -127,6 +140,11 @@ describe("layers of the platform's agents", () => {
     assert.deepEqual((await layerOf('conv', { attributes: '{"stride": 2}' }))?.attributes, { stride: 2 });
   });
 
+  test('have operations and bytes as numbers or as texts of numbers', async () => {
+    const layer = await layerOf('conv', { operations: '2048', bytes: 'many' });
+    assert.deepEqual([layer?.operations, layer?.bytes], [2048, undefined]);
+  });
+
   test("have shapes in PyTorch's notation", async () => {
     const shapes = { input_shape: 'torch.Size([1, 3, 224, 224])', output_shape: 'torch.Size([])' };
     const layer = await layerOf('0-1__conv1__Conv2d', shapes);
@@ -171,6 +189,12 @@ describe('a trace of PyTorch', () => {
         ['aten::relu', [0.007, 0.008]],
       ],
     );
+  });
+
+  test('may lack its end, as the profiler leaves it where the program crashed', async () => {
+    const events = [range(0, 100), call('aten::relu', 12, 5)].map((event) => `${JSON.stringify(event)},\n`);
+    const [model] = await readText(`[${events.join('')}`, { model: 'tiny' });
+    assert.deepEqual(operatorsOf(model?.layers ?? []), ['aten::relu']);
   });
 
   test('may begin after an event began', async () => {
