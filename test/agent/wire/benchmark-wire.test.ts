@@ -207,6 +207,10 @@ describe('wire', () => {
     assert.equal(wire.fromWireProtocol(message, 7e9).limits.memoryLimitBytes, 7e9);
   });
 
+  test('a request without an occasion is for the first', () => {
+    assert.equal(wire.fromWireProtocol({ ...wire.toWireProtocol(setup), occasion: 0 }, 1).occasion, 1);
+  });
+
   test('a request without a part that it needs is refused', () => {
     const parts = [
       wire.fromWireBenchmark,
@@ -251,6 +255,12 @@ describe('wire', () => {
     assert.deepEqual(comparable, [...values]);
   });
 
+  test('an optimized graph arrives as it was sent', () => {
+    const values = new Map<string, InferredValue>([['y', { elementType: 'float32', dims: [1, 2] }]]);
+    const graph = { benchmark: relu, values, costMs: 12.5 };
+    assert.deepEqual(wire.fromWireOptimized(sent(messages.OptimizeResponse, wire.toWireOptimized(graph))), graph);
+  });
+
   test('values of a run arrive as they were sent', () => {
     const value: RunValue = {
       elementType: 'float32',
@@ -271,6 +281,7 @@ describe('wire', () => {
     };
     assert.deepEqual([...arrived({})], [['y', value]]);
     assert.throws(() => arrived({}, 1), { code: 'usage', message: /^value y\.elements/ });
+    assert.throws(() => arrived({ sha256: new Uint8Array(31) }), { code: 'usage', message: /^value y\.sha256/ });
     assert.throws(() => arrived({ notFinite: 2n ** 60n }), { code: 'usage', message: /^value y\.notFinite/ });
   });
 

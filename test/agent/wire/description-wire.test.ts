@@ -26,7 +26,13 @@ function arrived(one: AgentDescription): AgentDescription {
 }
 
 test('a description arrives as it was sent, with and without what the agent runs in', () => {
-  for (const around of [{}, { surroundings }, { surroundings: { ...surroundings, decoder: 'sharp 0.34' } }]) {
+  const devices = [{ kind: 'gpu', name: 'a card', memoryBytes: 2 ** 34 }];
+  for (const around of [
+    {},
+    { surroundings },
+    { surroundings: { ...surroundings, decoder: 'sharp 0.34' } },
+    { devices },
+  ]) {
     assert.deepEqual(arrived({ ...description, ...around }), { ...description, ...around });
   }
 });

@@ -50,9 +50,11 @@ describe('a feature', () => {
     assert.deepEqual(arrived, { ...segments, shares: [{ index: 3, label: '', share: 0.75 }] });
   });
 
-  test('with shares that are no numbers, of another kind, or of none is refused', () => {
+  test('with shares that are no numbers, negative dimensions, of another kind, or of none is refused', () => {
     const wrong = { class_shares: '[{"index":3,"label":"road","share":"most"}]' };
     assert.throws(() => fromWireFeature({ ...toWireFeature(segments), metadata: wrong }), /share/);
+    const raw = toWireFeature({ kind: 'raw', output: 'y', elementType: 'float32', dims: [1], bytes: Buffer.alloc(4) });
+    assert.throws(() => fromWireFeature({ ...raw, metadata: { dimensions: '[-1]' } }), /too_small/);
     const strange = { ...Feature.create(), feature: { $case: 'text', value: { data: '' } } } as unknown as Feature;
     assert.throws(() => fromWireFeature(strange), /a feature of the kind text/);
     assert.throws(() => fromWireFeature(Feature.create()), /a feature of the kind unknown/);

@@ -50,8 +50,11 @@ test('a request to serve with a long name or large batches is refused', () => {
   assert.throws(() => arrives({ name: 'x'.repeat(1001) }), { code: 'usage', message: /name/ });
   for (const batching of [
     { limit: MAX_SAMPLES + 1, waitMs: 0 },
+    { limit: 0, waitMs: 0 },
     { limit: 1, waitMs: 60_001 },
   ]) {
     assert.throws(() => arrives({ batching }), { code: 'usage', message: /batching/ });
   }
+  for (const warmupRuns of [0, 1000]) assert.equal(arrives({ warmupRuns }).warmupRuns, warmupRuns);
+  assert.throws(() => arrives({ warmupRuns: 1001 }), { code: 'usage', message: /warmupRuns/ });
 });
