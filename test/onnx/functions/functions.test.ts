@@ -193,6 +193,15 @@ describe('a function that cannot be inlined is refused by name', () => {
       /call each other so often/,
     ],
     [
+      'a long name is repeated at every level',
+      Array.from({ length: 12 }, (_, i) => {
+        const next = (a: string, b: string) =>
+          i === 11 ? { ...node('Relu', [a], [b]), name: 'n'.repeat(80_000) } : call(`f${i}`, [a], [b], []);
+        return fn(i === 0 ? 'f' : `f${i - 1}`, { input: ['a'], output: ['b'], node: [next('a', 'h'), next('h', 'b')] });
+      }),
+      /call each other so often/,
+    ],
+    [
       'it is called too deep',
       Array.from({ length: 51 }, (_, i) => {
         const inner = i === 50 ? node('Relu', ['a'], ['b']) : call(`f${i}`, ['a'], ['b']);

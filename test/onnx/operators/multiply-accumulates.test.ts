@@ -37,6 +37,13 @@ describe('multiply-accumulates of the runtime’s own operators', () => {
     assert.equal(count('GroupQueryAttention', [one], [one, present, present]), 2 * batch * width * keys);
   });
 
+  test('recurrence: in each step, the input and the state with the matrices of all gates', () => {
+    const [steps, hidden] = [5, 8];
+    const weights = [[1, 4 * hidden, width], [1, 4 * hidden, hidden]]; // prettier-ignore
+    const expected = steps * batch * 4 * hidden * (width + hidden);
+    assert.equal(count('LSTM', [[steps, batch, width], ...weights], [[steps, 1, batch, hidden]]), expected);
+  });
+
   test('quantized: the weights are a later input', () => {
     const image = [1, 3, 8, 8];
     const scale: number[] = [];

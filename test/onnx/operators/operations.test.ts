@@ -40,6 +40,7 @@ describe('operations', () => {
     assert.deepEqual(count('Relu', [[7]], [[7]]), { ...NOTHING, comparisons: 7 });
     const softmax = { ...NOTHING, exponentiations: 7, additions: 7, divisions: 7 };
     assert.deepEqual(count('Softmax', [[7]], [[7]]), softmax);
+    assert.deepEqual(count('Mul', [[7], [7]], [[7]]), { ...NOTHING, others: 7 });
     assert.deepEqual(count('Sum', [[7], [7], [7]], [[7]]), { ...NOTHING, additions: 14 }); // prettier-ignore
     assert.deepEqual(count('ReduceMean', [[4, 5]], [[4]]), { ...NOTHING, additions: 20, divisions: 4 });
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { GraphProto } from '../../../src/generated/onnx/onnx.js';
 import { parseModel } from '../../../src/onnx/read/read-model.js';
-import { steeringConstants } from '../../../src/onnx/operators/steering.js';
+import { missingConstants, steeringConstants } from '../../../src/onnx/operators/steering.js';
 import { INHERITED_NAMES } from '../../base/inherited-names.js';
 import { floats, graph, graphAttribute, int, integers, model, node, pipeline, tensor, value } from '../protos.js';
 
@@ -177,4 +177,16 @@ test('an operator with the name of a property that every object inherits is trea
     assert.ok(!isKept(name, floats('c', [-0.123])), name);
     assert.ok(isKept(name, integers('c', [4n])), name);
   }
+});
+
+test('weights that are made up are not missing, and those of a file that is not there are', () => {
+  const fill = { low: -1, high: 1, seed: 1 };
+  const tensor = { elementType: 'float32', dims: [2, 2] } as const;
+  const missingAmong = (missingFrom?: string) =>
+    missingConstants({
+      nodes: [],
+      initializers: new Map([['w', { ...tensor, data: { kind: 'fill', fill, ...(missingFrom && { missingFrom }) } }]]),
+    });
+  assert.equal(missingAmong(), undefined);
+  assert.deepEqual(missingAmong('w.bin')?.all, ['w']);
 });
