@@ -95,6 +95,15 @@ describe('a probe of the core', () => {
     return probe;
   }
 
+  it('times work that takes much longer than a look at the clock', async () => {
+    const lookNs = Array.from({ length: 1000 }, () => {
+      const startNs = process.hrtime.bigint();
+      return Number(process.hrtime.bigint() - startNs);
+    });
+    const workNs = await new WorkProbe(() => process.hrtime.bigint()).take(1);
+    assert.ok(workNs > 10 * Math.min(...lookNs), `${workNs} and ${Math.min(...lookNs)} ns`);
+  });
+
   it('waits until the core is free', async () => {
     let reads = 0;
     const probe = await sharedAfterwards(() => (reads++ < 50 ? 170 : 100));

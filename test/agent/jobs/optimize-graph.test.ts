@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { optimizeGraph } from '../../../src/agent/jobs/optimize-graph.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import { weightlessBenchmark } from '../../../src/measurement/weightless.js';
 import { bindDimensions } from '../../../src/onnx/layers/bind-dimensions.js';
@@ -10,6 +11,7 @@ import { encodeModelToBytes } from '../../../src/onnx/write/write-model.js';
 import { InferenceSession } from '../../../src/predictor/onnxruntime/library.js';
 import { buildZooModel } from '../../../src/zoo/zoo.js';
 import { withTemporaryFolder } from '../../onnx/temporary-folder.js';
+import { fakeContext, fakePredictor } from '../support/fake-context.js';
 import { agentForSuite } from '../support/running-agent.js';
 import { relu, unknownOperator } from '../support/tiny-benchmarks.js';
 
@@ -77,5 +79,13 @@ describe('optimizing', { timeout: 120_000 }, () => {
       (error) => error instanceof PlatformError && error.code === 'unsupported',
     );
     assert.ok((await agent().client.optimize(relu, RUN_OPTIONS)).costMs >= 0);
+  });
+});
+
+test('a file that the runtime did not write is the error of the job', async () => {
+  await withTemporaryFolder(async (temporaryFolder) => {
+    const predictor = { ...fakePredictor({}), optimize: () => Promise.resolve(join(temporaryFolder, 'nothing.onnx')) };
+    const job = { kind: 'optimize', benchmark: relu, runOptions: RUN_OPTIONS, memoryLimitBytes: 2 ** 30 } as const;
+    await assert.rejects(optimizeGraph(job, fakeContext({ predictor, temporaryFolder })), /nothing\.onnx/);
   });
 });

@@ -53,7 +53,11 @@ test('a batch of fixed size is filled up with its last picture', async () => {
   const session = await PredictSession.open(model, runOptions, predictor);
   const pictures = await coloredPictures(2);
   const images = pictures.map((bytes, i) => ({ id: `${i}`, bytes }));
-  await session.predict({ input: { kind: 'images', images }, featureLimit: 0 }, new SpanRecorder('NO_TRACE'));
+  const startMs = performance.now();
+  const batch = { input: { kind: 'images', images }, featureLimit: 0 } as const;
+  const { preprocessMs, inferenceMs, postprocessMs } = await session.predict(batch, new SpanRecorder('NO_TRACE'));
+  const elapsedMs = performance.now() - startMs;
+  for (const ms of [preprocessMs, inferenceMs, postprocessMs]) assert.ok(ms >= 0 && ms <= elapsedMs, `${ms} ms`);
   const [value] = given;
   assert.deepEqual(value?.dims, [4, 3, 4, 4]);
   const rowBytes = 3 * 4 * 4 * 4;

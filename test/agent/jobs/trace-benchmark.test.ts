@@ -120,6 +120,26 @@ test('a trace covers the runs before, with and after the profile', async () => {
   );
 });
 
+test('a trace of one run has one series without the profile, and closes each session', async () => {
+  let [opened, closed] = [0, 0];
+  const fake = fakePredictor({}, [{ durationNs: 1, kernels: [] }]);
+  const counting = <T extends { close: () => Promise<void> }>(model: T): T => {
+    opened++;
+    return { ...model, close: () => Promise.resolve(void closed++) };
+  };
+  const predictor: typeof fake = {
+    ...fake,
+    open: async (...given) => counting(await fake.open(...given)),
+    openProfiled: async (...given) => counting(await (fake.openProfiled ?? assert.fail())(...given)),
+  };
+  const { untracedMs, tracedMs } = await withTemporaryFolder((temporaryFolder) => {
+    const setup = setupOf({ ...protocol, warmupRuns: 0, runs: 1, minRuns: 1 });
+    const job = { kind: 'trace', benchmark: relu, runOptions, ...setup } as const;
+    return traceBenchmark(job, fakeContext({ predictor, temporaryFolder }));
+  });
+  assert.deepEqual([untracedMs.length, tracedMs.length, opened, closed], [1, 1, 2, 2]);
+});
+
 describe('a table of layers', () => {
   const kernel = (sequenceIndex: string, runMs: readonly number[]): KernelTrace => {
     const rest = { name: '', opName: '', executionProvider: '', shape: '', inputShape: '', elementType: '' };

@@ -69,9 +69,20 @@ describe('watching the conditions on the machine', () => {
     assert.ok(othersMs > 2000 && othersMs <= 3000);
   });
 
+  test('does not count the time of this process before the watch', (t) => {
+    const used = [
+      { user: 5e6, system: 1e6 },
+      { user: 5.5e6, system: 1.5e6 },
+    ];
+    t.mock.method(process, 'cpuUsage', () => used.shift());
+    const conditions = watched({ '/proc/stat': procStat({ user: 100 }) }, { '/proc/stat': procStat({ user: 400 }) });
+    assert.equal(conditions?.othersMs, 2000);
+  });
+
   test('leaves out values that the machine does not provide', () => {
     assert.equal(watched({}, {}), undefined);
-    const conditions = watched({ '/proc/stat': procStat() }, { '/proc/stat': procStat() });
+    const files = { '/proc/stat': procStat(), [frequency]: '0\n' };
+    const conditions = watched(files, files);
     assert.deepEqual(conditions, { wallMs: 2000, cores: 2, stealMs: 0, othersMs: 0 });
   });
 });
