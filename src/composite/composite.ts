@@ -17,8 +17,8 @@ import { spelledOut } from './spell-out.js';
 //
 // This needs a certain order of execution. ONNX Runtime executes a graph in the order of a depth-first search from its
 // last nodes that follows the parent with the highest index first (Graph::ReverseDFSFrom in core/graph/graph.cc). So
-// the nodes that run first have the highest indices. The list of nodes has the producers first, then the chains of
-// bricks in reverse, then the nodes that read the ends of the chains, in reverse.
+// what runs first is below the node with the highest index. The list of nodes has the producers first, then the bricks,
+// then the nodes that read the ends of the chains, in reverse.
 
 export interface Composite {
   readonly benchmark: Benchmark;
@@ -95,7 +95,6 @@ function takingAnyValue({ inputs }: Benchmark, { graph }: Model): ReadonlySet<st
 }
 
 interface Chain {
-  readonly nodes: Node[];
   length: number;
   /** Newest first. */
   written: readonly Written[];
@@ -125,7 +124,8 @@ class CompositeBuilder {
   readonly #fed: BenchmarkInput[] = [];
   readonly #weights: BenchmarkInput[] = [];
   readonly #producers = new Producers((input) => this.#addWeight(input));
-  readonly #chains: Chain[] = [];
+  readonly #nodes: Node[] = [];
+  #chain: Chain | undefined;
   readonly #nodesOf: string[][] = [];
   /** Names of the weights and of the inputs of the call, which repeats share. */
   readonly #placed = new Set<string>();
@@ -167,13 +167,13 @@ class CompositeBuilder {
     });
     const nodes = named.flatMap(spelledOut);
     (this.#nodesOf[index] ??= []).push(...nodes.map(({ name }) => name));
-    chain.nodes.push(...nodes);
+    this.#nodes.push(...nodes);
     this.#keepOutputs(model, chain, makeName);
   }
 
   /** The chain of this brick: the last chain if the brick reads an output of the previous brick, else a new one. */
   #chainFor(brick: Benchmark, free: ReadonlySet<string>): Chain {
-    const last = this.#chains.at(-1);
+    const last = this.#chain;
     if (last !== undefined) {
       const justWritten = last.written.filter(({ at }) => at === last.length - 1);
       const goesOn = brick.inputs.some((input) => {
@@ -181,9 +181,8 @@ class CompositeBuilder {
       });
       if (goesOn) return last;
     }
-    const chain: Chain = { nodes: [], length: 0, written: [] };
-    this.#chains.push(chain);
-    return chain;
+    this.#chain = { length: 0, written: [] };
+    return this.#chain;
   }
 
   /** @returns the names of the brick's inputs in the composite */
@@ -257,7 +256,7 @@ class CompositeBuilder {
         nodes: [
           ...this.#producers.nodes,
           ...(padding === undefined ? [] : [padding]),
-          ...this.#chains.flatMap(({ nodes }) => nodes),
+          ...this.#nodes,
           ...casts,
           ...[...shapes, ...idle].toReversed(),
           join,

@@ -1,9 +1,9 @@
-import { formatMs, UNKNOWN } from '../../base/format-ms.js';
 import { counted } from '../../base/counted.js';
+import { formatMs, UNKNOWN } from '../../base/format-ms.js';
 import { markup } from '../../base/markup.js';
 import { disturbanceOf } from '../../measurement/disturbance.js';
 import type { Measurement } from '../../measurement/measurement.js';
-import { trimmedMean } from '../../measurement/trimmed-mean.js';
+import { latencyOfOutcome } from '../../measurement/trimmed-mean.js';
 import { rangeChart } from '../charts.js';
 import { link, markupTable, type MarkupColumn, tableMarkup } from '../table.js';
 import { systemAddress, systemNames } from './estimate-cells.js';
@@ -23,10 +23,6 @@ function listRuns({ outcome }: Measurement): readonly number[] {
 export function brickPage(signature: string, measurements: readonly Measurement[]): SiteContent {
   const nameOf = systemNames([...new Map(measurements.map(({ system }) => [system.fingerprint, system])).values()]);
   const sorted = measurements.toSorted((a, b) => a.measuredAt.localeCompare(b.measuredAt));
-  const computeMean = (measurement: Measurement): number | null => {
-    const runs = listRuns(measurement);
-    return runs.length === 0 ? null : trimmedMean(runs);
-  };
   const extreme = (of: (...values: number[]) => number) => (measurement: Measurement) => {
     const runs = listRuns(measurement);
     return runs.length === 0 ? UNKNOWN : formatMs(of(...runs));
@@ -34,7 +30,7 @@ export function brickPage(signature: string, measurements: readonly Measurement[
   const columns: MarkupColumn<Measurement>[] = [
     { title: 'system', cell: ({ system }) => link(systemAddress(system.fingerprint), nameOf(system.fingerprint)) },
     { title: 'measured', cell: contextText },
-    { title: 'mean (ms)', align: 'right', cell: (one) => formatMs(computeMean(one)) },
+    { title: 'mean (ms)', align: 'right', cell: ({ outcome }) => formatMs(latencyOfOutcome(outcome)) },
     { title: 'least (ms)', align: 'right', cell: extreme(Math.min) },
     { title: 'most (ms)', align: 'right', cell: extreme(Math.max) },
     { title: 'runs', align: 'right', cell: (one) => String(listRuns(one).length) },
@@ -47,7 +43,7 @@ export function brickPage(signature: string, measurements: readonly Measurement[
     words: { value: 'mean', interval: 'least to most of the runs' },
     ranges: sorted.slice(-MAX_DRAWN).map((measurement) => {
       const runs = listRuns(measurement);
-      const mean = computeMean(measurement);
+      const mean = latencyOfOutcome(measurement.outcome);
       return {
         name: `${contextText(measurement)}, on ${nameOf(measurement.system.fingerprint)}`,
         value: mean,
