@@ -14,12 +14,11 @@ WORKDIR /app
 ENV NODE_ENV=production
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
-COPY --from=build /app/dist/src dist/src
-COPY --from=build /app/dist/plugins dist/plugins
+COPY --from=build /app/lib lib
 COPY --from=build /app/manifests manifests
 COPY --from=build /app/docker/healthy.js docker/healthy.js
 # Data and cache folders, writable for the user that volumes are made for.
 RUN mkdir -p /home/node/.local/share/mlmodelscope /home/node/.cache/mlmodelscope && chown -R node:node /home/node
 USER node
-ENTRYPOINT ["node", "/app/dist/src/cli/main.js"]
+ENTRYPOINT ["node", "/app/lib/src/bin/main.js"]
 CMD ["--help"]

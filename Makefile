@@ -2,10 +2,10 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/sh
 
-MLMODELSCOPE := node dist/src/cli/main.js
+MLMODELSCOPE := node lib/src/bin/main.js
 INSTALLED := node_modules/.package-lock.json
 BUILT := dist/.built
-SOURCES := $(shell find src plugins bench test mutants fuzz torture proto -type f -not -path 'src/generated/*') \
+SOURCES := $(shell find src plugins bench bundle test mutants fuzz torture proto -type f -not -path 'src/generated/*') \
 	tsconfig.json buf.gen.yaml buf.yaml
 
 .PHONY: help run test quick build lint lint-code lint-style run-tests contract fuzz torture mutants bench bench-accuracy bench-graphs bench-instant bench-compare bench-suites bench-generation bench-scale bench-web screenshots session schema clean
@@ -106,7 +106,7 @@ schema: build ## Write docs/report.schema.json and schemas/ from the definitions
 	node dist/test/schemas/write-schemas.js
 
 clean: ## Remove everything that was installed or built here
-	rm -rf node_modules dist out src/generated
+	rm -rf node_modules dist lib out src/generated
 
 $(INSTALLED): package.json package-lock.json .npmrc
 	@node -e 'const [a, b] = process.versions.node.split("."); if (a < 20 || (a == 20 && b < 19)) { console.error(`Node 20.19 or newer is needed; this is $${process.version}`); process.exit(1); }'

@@ -66,7 +66,7 @@ const forbid = (regex, message) => ({
 });
 
 export default tseslint.config(
-  { ignores: ['dist*/', 'out/', 'src/generated/'] },
+  { ignores: ['dist*/', 'lib/', 'out/', 'src/generated/'] },
   tseslint.configs.recommendedTypeChecked,
   {
     files: ['**/*.ts'],

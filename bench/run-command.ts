@@ -11,7 +11,7 @@ export async function runCommand(
   args: readonly string[],
   { cache, stdout }: { readonly cache: string; readonly stdout: 'inherit' | 'ignore' },
 ): Promise<void> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '../src/cli/main.js'), ...args], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../../lib/src/bin/main.js'), ...args], {
     stdio: ['inherit', stdout, 'inherit'],
     env: { ...process.env, MLMODELSCOPE_CACHE: cache },
   });

@@ -7,7 +7,7 @@ import { escapedMarkup } from '../src/base/markup.js';
 // `make session`: runs commands with an empty store, and draws what they print as docs/session.svg.
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const MAIN = join(ROOT, 'dist', 'src', 'cli', 'main.js');
+const MAIN = join(ROOT, 'lib', 'src', 'bin', 'main.js');
 const DRAWING = join(ROOT, 'docs', 'session.svg');
 
 const COMMANDS = ['dlbricks run zoo:resnet18', 'dlbricks run zoo:resnet34'];

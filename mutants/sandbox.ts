@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Mutant } from './mutant.js';
 
-/** Folders that tests write to, or never read. */
-const LEFT_OUT = new Set(['.git', 'out']);
+/** Folders that tests write to, or never read, and the joined files, which a defect in a module does not reach. */
+const LEFT_OUT = new Set(['.git', 'lib', 'out']);
 
 /**
  * A copy of the compiled program in a temporary folder, with links to the project's other files beside it. It is removed

@@ -14,7 +14,7 @@ import { compareDocument } from './document.js';
 // gate's false alarms, and no document is written; after STOP_AFTER seconds, no further one starts.
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const COMMAND = join(ROOT, 'dist', 'src', 'cli', 'main.js');
+const COMMAND = join(ROOT, 'lib', 'src', 'bin', 'main.js');
 const DOCUMENT = join(ROOT, 'docs', 'results', 'compare.md');
 
 const { SAME: same, STOP_AFTER: seconds = '3600', FAIL_ABOVE: failAbove = '5%' } = process.env;

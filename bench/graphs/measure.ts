@@ -38,7 +38,7 @@ export async function validateGraph(
   let reason = '';
   if (!existsSync(path)) {
     const command = ['dlbricks', 'validate', graph, ...OPTIONS, ...options];
-    const child = spawn(process.execPath, [join(root, 'dist/src/cli/main.js'), ...command, '--export-json', path], {
+    const child = spawn(process.execPath, [join(root, 'lib/src/bin/main.js'), ...command, '--export-json', path], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     child.stderr.setEncoding('utf8').on('data', (text: string) => (reason += text));

@@ -11,7 +11,7 @@ import type { AgentSettings, AgentTold, WaitedItem } from './agent-messages.js';
 import type { Database } from './database.js';
 import { SCALE } from './plugin.js';
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../lib/src/bin/main.js', import.meta.url));
 const PLUGIN = fileURLToPath(new URL('./plugin.js', import.meta.url));
 const AGENT = fileURLToPath(new URL('./agent.js', import.meta.url));
 

@@ -63,6 +63,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
         resolveModel,
         weightFiles,
         machineFolder: machineFolder(),
+        isPrivate: true,
       });
       closers.push(() => agent.close());
       address = agent.address;

@@ -12,10 +12,10 @@ import {
   type RuntimeSettings,
   runtimeSettings,
   combineRuntimes,
-  sessionEntry,
   sessionProblem,
   type RuntimeAxes,
 } from '../measurement/runtime-settings.js';
+import { sessionEntry } from '../measurement/session-entry.js';
 import { type GivenText, parseGivenText } from '../onnx/values/given-values.js';
 import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../predictor/frameworks.js';
 import { dimensionOption, dimensionsOption } from './dimension-option.js';

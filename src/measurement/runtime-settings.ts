@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { combine } from '../base/combinations.js';
 import { counted } from '../base/counted.js';
 import { threadsSchema } from '../base/default-threads.js';
+import { sessionEntry } from './session-entry.js';
 
 export const OPTIMIZATION_LEVELS = ['disabled', 'basic', 'extended', 'layout', 'all'] as const;
 
@@ -80,14 +81,6 @@ export function sessionProblem(name: string, value: string): string | undefined 
   if (known === undefined) return `unknown key ${name}; known keys: ${SESSION_KEYS.join(', ')}`;
   const { error } = SESSION[known].value.safeParse(value);
   return error && `${name}: expected ${error.issues[0]?.message ?? ''}`;
-}
-
-const ENTRY = /^([^=]+)=(.+)$/;
-
-/** The key and the value of "session.disable_prepacking=1"; undefined for another text. */
-export function sessionEntry(text: string): readonly [key: string, value: string] | undefined {
-  const [, name, value] = ENTRY.exec(text) ?? [];
-  return name === undefined || value === undefined ? undefined : [name, value];
 }
 
 /** The keys of a session as run options have them: KEY=VALUE, each key once, sorted. */

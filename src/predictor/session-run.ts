@@ -1,6 +1,6 @@
 import type { InferenceSession, Tensor, TensorConstructor } from 'onnxruntime-node';
 import { PlatformError } from '../base/errors.js';
-import { sessionEntry } from '../measurement/runtime-settings.js';
+import { sessionEntry } from '../measurement/session-entry.js';
 import type { RunOptions } from '../measurement/system.js';
 import { ELEMENT_TYPES, isElementType } from '../onnx/model/element-type.js';
 import type { TensorType } from '../onnx/model/model.js';

@@ -24,8 +24,6 @@ function parseToken(metadata: Metadata): string | undefined {
   return typeof value === 'string' ? /^bearer (?<token>\S+)$/i.exec(value)?.groups?.['token'] : undefined;
 }
 
-const LIST = new Intl.ListFormat('en', { type: 'disjunction' });
-
 interface Refusal {
   readonly code: status;
   readonly details: string;
@@ -50,7 +48,8 @@ const byRole: Decide = (path, shown, holder) => {
   if (holder === undefined) return unauthenticated(shown);
   if (allowed.includes(holder.role)) return undefined;
   const method = path.slice(path.lastIndexOf('/') + 1);
-  const problem = `${method} needs a token with the role ${LIST.format(allowed)}; "${holder.name}" has the role ${holder.role}`;
+  const roles = new Intl.ListFormat('en', { type: 'disjunction' }).format(allowed);
+  const problem = `${method} needs a token with the role ${roles}; "${holder.name}" has the role ${holder.role}`;
   return { code: status.PERMISSION_DENIED, details: `${problem}; ask the administrator of this server for one` };
 };
 

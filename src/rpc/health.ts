@@ -4,13 +4,14 @@ import { HealthImplementation } from 'grpc-health-check';
 type Watch = ServerWritableStream<{ readonly service: string }, { readonly status: string }>;
 
 export interface Health {
-  setStatus(service: string, status: 'SERVING' | 'NOT_SERVING'): void;
+  /** Tells all watchers that nothing is served any more. */
+  stop(): void;
 }
 
-/** The server itself, the empty name, is serving from now on. */
-export function addHealth(server: Pick<Server, 'addService'>): Health {
-  const health = new HealthImplementation({ '': 'SERVING' });
-  const known = new Set(['']);
+/** The services, and the server itself, the empty name, are serving from now on. */
+export function addHealth(server: Pick<Server, 'addService'>, services: readonly string[]): Health {
+  const known = new Set(['', ...services]);
+  const health = new HealthImplementation(Object.fromEntries([...known].map((name) => [name, 'SERVING'])));
   const addTo: Pick<Server, 'addService'> = {
     addService(definition, implementation: UntypedServiceImplementation) {
       const watch = implementation['watch'] as (call: Watch) => void;
@@ -26,9 +27,8 @@ export function addHealth(server: Pick<Server, 'addService'>): Health {
   };
   health.addToServer(addTo);
   return {
-    setStatus(service, status) {
-      known.add(service);
-      health.setStatus(service, status);
+    stop: () => {
+      for (const name of known) health.setStatus(name, 'NOT_SERVING');
     },
   };
 }

@@ -123,8 +123,8 @@ describe('the figures of the scale benchmark', () => {
 
   test('group processes by their role', { skip: process.platform !== 'linux' && 'needs /proc' }, () => {
     assert.equal(processRoleOf('node dist/bench/scale/agent.js {}'), 'agent');
-    assert.equal(processRoleOf('node dist/src/cli/main.js plugin scale --of-parent'), 'plugin');
-    assert.equal(processRoleOf('node dist/src/cli/main.js --plugin x serve --listen 127.0.0.1:0'), 'server');
+    assert.equal(processRoleOf('node lib/src/bin/main.js plugin scale --of-parent'), 'plugin');
+    assert.equal(processRoleOf('node lib/src/bin/main.js --plugin x serve --listen 127.0.0.1:0'), 'server');
     assert.equal(processRoleOf('/bin/sh rabbitmq-server'), undefined);
     const [own] = processesBelow(process.pid);
     assert.ok(own?.role === 'benchmark' && own.cpuMs > 0 && own.peakBytes >= own.shareBytes && own.shareBytes > 0);

@@ -60,7 +60,7 @@ describe('a plugin', deadline, () => {
   it('is loaded from a package that is installed beside the platform', async (t) => {
     const place = await workplaceHere(t);
     const installed = place.path('node_modules', 'dlbricks');
-    for (const part of ['dist/src', 'dist/plugins', 'package.json', 'manifests']) {
+    for (const part of ['lib', 'package.json', 'manifests']) {
       await cp(join(ROOT, part), join(installed, part), { recursive: true });
     }
     for (const name of await readdir(join(ROOT, 'node_modules'))) {
@@ -68,7 +68,7 @@ describe('a plugin', deadline, () => {
     }
     const folder = 'node_modules/mlmodelscope-plugin-greeter';
     await writePlugin(place, folder, greeter('greeter'));
-    const main = join(installed, 'dist/src/cli/main.js');
+    const main = join(installed, 'lib/src/bin/main.js');
     const { stdout, stderr } = await place.startProgram(process.execPath, [main, 'greeter']).ended;
     assert.deepEqual([stdout, stderr], ['hello from greeter\n', '']);
   });

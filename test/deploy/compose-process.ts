@@ -76,7 +76,7 @@ export async function compose(t: TestContext): Promise<Composed> {
   const here = (text: string, folder: string, port: number | undefined): string =>
     text
       .replace('/secrets', place.path('secrets', folder))
-      .replace('/app/dist/src/cli/main.js', MAIN)
+      .replace('/app/lib/src/bin/main.js', MAIN)
       .replace('/app/docker/', inRepository('docker/'))
       .replace('mongodb://mlmodelscope:m@mongodb:27017', `mongodb://alice:correct-horse@${database.address}`)
       .replace('amqp://mlmodelscope:r@rabbitmq:5672', broker.uri)

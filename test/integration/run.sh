@@ -3,10 +3,11 @@
 # process of its own. A Python client predicts and evaluates. The same evaluation by `mlmodelscope evaluate`, and by
 # `mlmodelscope dlbricks run` without a server, has to give the same plan and the same estimate.
 #
-# DIST is the folder of the build. OTEL_COLLECTOR is the path of a collector; without it, a collector is built.
+# PROJECT is the project's folder, with its build. OTEL_COLLECTOR is the path of a collector; without it, a collector is
+# built.
 set -euo pipefail
 folder="$(cd "$(dirname "$0")" && pwd)"
-dist="$(cd "${DIST:-$folder/../../dist}" && pwd)"
+project="$(cd "${PROJECT:-$folder/../..}" && pwd)"
 work="$(mktemp -d)"
 pids=()
 
@@ -27,7 +28,7 @@ fail() {
   exit 1
 }
 
-mlmodelscope=(node "$dist/src/cli/main.js")
+mlmodelscope=(node "$project/lib/src/bin/main.js")
 
 # start NAME PATTERN CMD...: starts a process, and waits until its output matches the pattern; sets `answer` to the text
 # that follows the match
@@ -93,7 +94,7 @@ start web-agent 'as ' "${mlmodelscope[@]}" agent --listen 127.0.0.1:0 --framewor
 
 # An agent in another language keeps the contract, and its measurements are found in the store.
 PYTHONPATH="$work/stubs" start foreign 'listening on ' "$python" "$folder/../python/agent.py"
-AGENT="$answer" node --test "$dist/test/agent/support/contract-at.js" > "$work/contract.log" || fail 'the contract is not kept'
+AGENT="$answer" node --test "$project/dist/test/agent/support/contract-at.js" > "$work/contract.log" || fail 'the contract is not kept'
 
 # A load run on a server of the Open Inference Protocol, in another language.
 PYTHONPATH="$work/stubs" start inference 'listening on ' "$python" "$folder/../python/inference_server.py"

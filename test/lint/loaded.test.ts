@@ -26,6 +26,8 @@ function loadedBy(entry: string): ReadonlySet<string> {
 
 /** What takes long to load, and short commands and each process that measures do not need. */
 const CASES: readonly [entry: string, without: RegExp][] = [
+  ['src/predictor/onnxruntime/predictor.js', /^zod$/],
+  ['src/predictor/onnxruntime-web/predictor.js', /^zod$/],
   ['src/agent/worker/worker.js', /^(zod|@grpc\/.*|lmdb)$/],
   ['src/cli/main.js', /^(@grpc\/.*|lmdb|onnxruntime-.*|src\/(onnx|zoo|predictor|store\/embedded)\/.*)$/],
   ['src/cli/commands/store.js', /^(@grpc\/.*|onnxruntime-.*|src\/(onnx|zoo|predictor|registry|agent)\/.*)$/],

@@ -163,7 +163,7 @@ describe('the package, packed and installed into an empty folder', deadline, () 
   it('contains the built code, and none of the tests', async (t) => {
     if ((await consumer(t)) === undefined || installed === undefined) return;
     const whole = installed.path('node_modules/dlbricks');
-    for (const part of ['dist/src/cli/main.js', 'dist/plugins/latency/index.js', 'manifests', 'docs', 'CHANGELOG.md']) {
+    for (const part of ['lib/src/bin/main.js', 'lib/plugins/latency/index.js', 'manifests', 'docs', 'CHANGELOG.md']) {
       assert.ok(existsSync(join(whole, part)), part);
     }
     for (const part of ['dist/test', 'dist/bench', 'src', 'test']) assert.ok(!existsSync(join(whole, part)), part);

@@ -33,6 +33,8 @@ export interface AgentServerOptions {
   readonly access?: PredictAccess;
   /** Longest silence of a client of a load run; by default a minute. */
   readonly silenceLimitMs?: number;
+  /** Only its own process calls it, see the server's option. */
+  readonly isPrivate?: boolean;
 }
 
 export interface RunningAgent {
@@ -56,7 +58,7 @@ const knowsNoModels: ResolveModel = (name) => {
  * Child processes do all heavy work, so that the agent always answers. @throws PlatformError as the server's `listen`
  */
 export async function startAgent(options: AgentServerOptions = {}): Promise<RunningAgent> {
-  const { host = '127.0.0.1', port = 0, security, resolveModel = knowsNoModels } = options;
+  const { host = '127.0.0.1', port = 0, security, isPrivate, resolveModel = knowsNoModels } = options;
   const {
     framework = DEFAULT_FRAMEWORK,
     packageFolder,
@@ -66,7 +68,7 @@ export async function startAgent(options: AgentServerOptions = {}): Promise<Runn
     silenceLimitMs,
   } = options;
   const ownToken = randomBytes(32).toString('hex');
-  const server = createRpcServer({ security: { ...security, ownToken } });
+  const server = createRpcServer({ security: { ...security, ownToken }, isPrivate });
   const stated = describeAgent(framework, packageFolder);
   const cacheBytes = machineFolder === undefined ? stated.cacheBytes : await knownHeldCacheBytes(stated, machineFolder);
   const description = { ...stated, cacheBytes };

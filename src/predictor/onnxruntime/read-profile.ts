@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { z } from 'zod';
 import { messageOf, PlatformError } from '../../base/errors.js';
+import { ownValue } from '../../base/own-value.js';
 import { readKernelFacts } from '../../measurement/kernel-facts.js';
 import { elementTypeOfProfile } from '../../onnx/model/element-type.js';
 import type { ProfiledKernel, ProfiledRun } from '../profile.js';
@@ -10,30 +10,8 @@ import type { ProfiledKernel, ProfiledRun } from '../profile.js';
 // Chrome's trace events, one on each line, in the order in which they ended. Source: ONNX Runtime,
 // onnxruntime/core/common/profiler.cc (EndProfiling) and core/framework/sequential_executor.cc (KernelScope).
 
-const tensorsSchema = z.array(z.record(z.string(), z.array(z.int())));
-
-const kernelSchema = z.object({
-  cat: z.literal('Node'),
-  name: z.string(),
-  /** Since the beginning of the session, and duration; in microseconds. */
-  ts: z.number().nonnegative(),
-  dur: z.number().nonnegative(),
-  args: z.looseObject({
-    op_name: z.string(),
-    provider: z.string().default(''),
-    input_type_shape: tensorsSchema.default([]),
-    output_type_shape: tensorsSchema.default([]),
-  }),
-});
-
-const runSchema = z.object({
-  cat: z.literal('Session'),
-  name: z.literal('model_run'),
-  ts: z.number().nonnegative(),
-  dur: z.number().nonnegative(),
-});
-
-const eventSchema = z.object({ cat: z.string(), name: z.string() });
+// The fields are read by hand: a library of schemas takes a worker process a part of its start.
+type Fields = Readonly<Record<string, unknown>>;
 
 const END_BYTES = 16;
 
@@ -42,29 +20,55 @@ const KERNEL_SUFFIX = '_kernel_time';
 /** They execute subgraphs, whose kernels end before them. */
 const HOLDERS = new Set('If Loop Scan BeamSearch GreedySearch Sampling WhisperBeamSearch SequenceMap'.split(' '));
 
-function listDims(tensors: z.infer<typeof tensorsSchema>): number[][] {
-  return tensors.flatMap((tensor) => Object.values(tensor));
+function readFields(value: unknown): Fields {
+  if (typeof value !== 'object' || value === null) throw new TypeError('expected an object');
+  return value as Fields;
 }
 
-function listTypes(tensors: z.infer<typeof tensorsSchema>): string[] {
-  return tensors.flatMap((tensor) => Object.keys(tensor).map((type) => elementTypeOfProfile(type, 'onnxruntime')));
+function readText(fields: Fields, name: string): string {
+  const value = ownValue(fields, name);
+  if (typeof value !== 'string') throw new TypeError(`expected a text as ${name}`);
+  return value;
 }
 
-function buildKernel(
-  { name, ts, dur, args }: z.infer<typeof kernelSchema>,
-  inner: readonly ProfiledKernel[],
-): ProfiledKernel {
-  const outputTypes = listTypes(args.output_type_shape);
+/** Of a moment since the beginning of the session, or of a duration. */
+function readNs(fields: Fields, name: 'ts' | 'dur'): number {
+  const value = fields[name];
+  if (typeof value !== 'number' || !(value >= 0)) throw new TypeError(`expected microseconds as ${name}`);
+  return value * 1000;
+}
+
+/** Type and dimensions of each tensor: [{"float":[1,3]},{"int64":[2]}]. */
+function readTensors(args: Fields, name: string): readonly (readonly [type: string, dims: number[]])[] {
+  const tensors = ownValue(args, name) ?? [];
+  if (!Array.isArray(tensors)) throw new TypeError(`expected a list as ${name}`);
+  return tensors.flatMap((tensor) =>
+    Object.entries(readFields(tensor)).map(([type, dims]): readonly [string, number[]] => {
+      if (!Array.isArray(dims) || !dims.every(Number.isSafeInteger))
+        throw new TypeError(`expected dimensions in ${name}`);
+      return [type, dims];
+    }),
+  );
+}
+
+function listTypes(tensors: ReturnType<typeof readTensors>): string[] {
+  return tensors.map(([type]) => elementTypeOfProfile(type, 'onnxruntime'));
+}
+
+function readKernel(event: Fields, args: Fields, inner: readonly ProfiledKernel[]): ProfiledKernel {
+  const inputs = readTensors(args, 'input_type_shape');
+  const outputs = readTensors(args, 'output_type_shape');
+  const outputTypes = listTypes(outputs);
   return {
-    name: name.slice(0, -KERNEL_SUFFIX.length),
-    opType: args.op_name,
-    executionProvider: args.provider,
+    name: readText(event, 'name').slice(0, -KERNEL_SUFFIX.length),
+    opType: readText(args, 'op_name'),
+    executionProvider: args['provider'] === undefined ? '' : readText(args, 'provider'),
     // Since the start of the session, until the start of the run is known.
-    startNs: ts * 1000,
-    durationNs: dur * 1000,
-    inputDims: listDims(args.input_type_shape),
-    outputDims: listDims(args.output_type_shape),
-    inputTypes: listTypes(args.input_type_shape),
+    startNs: readNs(event, 'ts'),
+    durationNs: readNs(event, 'dur'),
+    inputDims: inputs.map(([, dims]) => dims),
+    outputDims: outputs.map(([, dims]) => dims),
+    inputTypes: listTypes(inputs),
     outputTypes,
     elementType: outputTypes[0] ?? '',
     inner,
@@ -81,25 +85,23 @@ class RunCollector {
   readonly runs: ProfiledRun[] = [];
   #kernels: ProfiledKernel[] = [];
 
-  add(event: unknown): void {
-    const { cat, name } = eventSchema.parse(event);
-    if (cat === 'Node' && name.endsWith(KERNEL_SUFFIX)) this.#addKernel(kernelSchema.parse(event));
-    if (cat === 'Session' && name === 'model_run') this.#endRun(runSchema.parse(event));
+  add(event: Fields): void {
+    const category = readText(event, 'cat');
+    const name = readText(event, 'name');
+    if (category === 'Node' && name.endsWith(KERNEL_SUFFIX)) this.#addKernel(event, readFields(event['args']));
+    if (category === 'Session' && name === 'model_run') this.#endRun(readNs(event, 'ts'), readNs(event, 'dur'));
   }
 
-  #addKernel(event: z.infer<typeof kernelSchema>): void {
-    if (!HOLDERS.has(event.args.op_name)) {
-      this.#kernels.push(buildKernel(event, []));
-      return;
-    }
-    const first = this.#kernels.findIndex(({ startNs }) => startNs >= event.ts * 1000);
+  #addKernel(event: Fields, args: Fields): void {
+    const startsNs = readNs(event, 'ts');
+    const isHolder = HOLDERS.has(readText(args, 'op_name'));
+    const first = isHolder ? this.#kernels.findIndex(({ startNs }) => startNs >= startsNs) : -1;
     const inner = first === -1 ? [] : this.#kernels.splice(first);
-    this.#kernels.push(buildKernel(event, inner));
+    this.#kernels.push(readKernel(event, args, inner));
   }
 
-  #endRun({ ts, dur }: z.infer<typeof runSchema>): void {
-    const originNs = ts * 1000;
-    this.runs.push({ durationNs: dur * 1000, kernels: this.#kernels.map((kernel) => since(originNs, kernel)) });
+  #endRun(originNs: number, durationNs: number): void {
+    this.runs.push({ durationNs, kernels: this.#kernels.map((kernel) => since(originNs, kernel)) });
     this.#kernels = [];
   }
 }
@@ -125,7 +127,7 @@ export async function readProfile(path: string): Promise<readonly ProfiledRun[]>
   try {
     for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
       const event = line.trim().replace(/,$/, '');
-      if (event.startsWith('{')) collector.add(JSON.parse(event));
+      if (event.startsWith('{')) collector.add(readFields(JSON.parse(event)));
     }
   } catch (cause) {
     const message = `the runtime's profile is not understood: ${messageOf(cause)}`;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -10,8 +11,10 @@ import type { Lifetime } from '../../support/lifetime.js';
 import { MAX_WAIT_MS } from '../../support/until.js';
 import { AS_STORED, ONCE } from './tiny-models.js';
 
-/** The command as it was built beside these tests. */
-export const MAIN = fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url));
+const JOINED = fileURLToPath(new URL('../../../../lib/src/bin/main.js', import.meta.url));
+
+/** The command as users run it. `make mutants` changes single modules, and has nothing else. */
+export const MAIN = existsSync(JOINED) ? JOINED : fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url));
 
 /** Only ends a test that hangs; every test here takes a few seconds at most. */
 export const deadline = { timeout: 120_000 };
