@@ -1,7 +1,7 @@
 import { groupedBy, sumOf } from '../../src/plugin-api.js';
 import { operatorsLabel } from '../../plugins/dlbricks/bricks/brick.js';
 import type { ComparisonDocument } from '../../plugins/dlbricks/compare/comparison-schema.js';
-import { formatMs } from '../../plugins/dlbricks/report/words.js';
+import { formatMs } from '../../src/base/format-ms.js';
 
 /** Kinds of kernels of one comparison in the document. */
 const MAX_KINDS = 12;

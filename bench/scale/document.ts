@@ -1,4 +1,4 @@
-import { UNKNOWN } from '../../plugins/dlbricks/report/words.js';
+import { UNKNOWN } from '../../src/base/format-ms.js';
 import { counted } from '../../src/base/counted.js';
 import { storeBytesOf, type Fleet, loadsOf, ratesOf } from './extrapolate.js';
 import { cpuMsPerBrick, medianOf, overheadOf, type RunFigures } from './figures.js';

@@ -1,5 +1,6 @@
 import { LEVELS } from '../../plugins/dlbricks/estimate/statistics.js';
-import { formatMs, percent, UNKNOWN } from '../../plugins/dlbricks/report/words.js';
+import { percent } from '../../plugins/dlbricks/report/words.js';
+import { formatMs, UNKNOWN } from '../../src/base/format-ms.js';
 import type { SuiteConfiguration } from './configuration.js';
 import type { ExportedModel } from './exported.js';
 import { type Figures, figuresOf, holds } from './figures.js';

@@ -1,5 +1,5 @@
-import { type AnalysisTable, counted, type DrawnGraph } from '../../../src/plugin-api.js';
-import { formatMs, percent } from '../report/words.js';
+import { type AnalysisTable, counted, type DrawnGraph, formatMs } from '../../../src/plugin-api.js';
+import { percent } from '../report/words.js';
 import { geometricMean } from '../estimate/statistics.js';
 import { RESOLUTION } from './advice.js';
 import {

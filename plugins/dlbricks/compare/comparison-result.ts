@@ -1,25 +1,27 @@
 import {
+  buildProvenance,
   type Column,
   counted,
   fittingTable,
+  formatMs,
+  left,
   leftOutLines,
   oneLine,
   type Origin,
-  buildProvenance,
   type Page,
   rangeChart,
   rangePlot,
+  right,
   type Shown,
   sumOf,
   type TableResult,
   textTable,
+  UNKNOWN,
   wrap,
-  left,
-  right,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import { toPercent } from '../report/figures.js';
-import { formatMs, percent, UNKNOWN } from '../report/words.js';
+import { percent } from '../report/words.js';
 import { type Comparison, ratioFields } from './comparison.js';
 import {
   type ComparedBrick,

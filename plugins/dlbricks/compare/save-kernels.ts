@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type Both,
+  formatMs,
   makeFolder,
   messageOf,
   oneLine,
@@ -10,7 +11,6 @@ import {
   shellQuoted,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
-import { formatMs } from '../report/words.js';
 import type { ComparedBrick, ComparisonDocument } from './comparison-schema.js';
 import type { PreparedSide } from './measure-sides.js';
 

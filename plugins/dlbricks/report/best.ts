@@ -1,7 +1,8 @@
+import { formatMs, UNKNOWN } from '../../../src/plugin-api.js';
 import { describeConfiguration, describeDimensions, isAlike } from './configuration.js';
 import { type Row, makeRows } from './columns.js';
 import type { Report } from './report-schema.js';
-import { formatMs, relative, UNKNOWN } from './words.js';
+import { relative } from './words.js';
 
 export const FIGURES = ['latency', 'throughput'] as const;
 

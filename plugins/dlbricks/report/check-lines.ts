@@ -1,7 +1,7 @@
-import { counted, oneLine } from '../../../src/plugin-api.js';
+import { counted, formatMs, oneLine } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import type { ModelReport } from './report-schema.js';
-import { formatMs, relative } from './words.js';
+import { relative } from './words.js';
 
 const MAX_SHOWN = 5;
 

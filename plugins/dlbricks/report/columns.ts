@@ -1,7 +1,7 @@
-import { type Column, counted, oneLine, left, right } from '../../../src/plugin-api.js';
+import { type Column, counted, formatMs, left, oneLine, right, UNKNOWN } from '../../../src/plugin-api.js';
 import { describeCut, DEFAULT_SETTINGS, describeDimensions, isAlike, describeRuntime } from './configuration.js';
 import type { ModelReport, Report } from './report-schema.js';
-import { formatMs, percent, relative, UNKNOWN } from './words.js';
+import { percent, relative } from './words.js';
 
 export interface Row {
   readonly model: ModelReport;

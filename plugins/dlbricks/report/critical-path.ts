@@ -1,8 +1,7 @@
-import type { DrawnGraph } from '../../../src/plugin-api.js';
+import { type DrawnGraph, formatMs, UNKNOWN } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import type { Estimate, PlacedSequence } from '../estimate/compose.js';
 import type { ModelReport } from './report-schema.js';
-import { formatMs, UNKNOWN } from './words.js';
 
 export function kernelsText(kernels: readonly string[] | null | undefined): string | undefined {
   const names = (kernels ?? []).filter((name) => name !== '');

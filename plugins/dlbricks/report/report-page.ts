@@ -3,6 +3,7 @@ import {
   differences,
   distinctByContent,
   drawn,
+  formatMs,
   gigabytes,
   groupedBy,
   icicleChart,
@@ -14,8 +15,9 @@ import {
   rangeChart,
   right,
   stackText,
-  textTable,
   sumOf,
+  textTable,
+  UNKNOWN,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import { mean } from '../estimate/statistics.js';
@@ -25,7 +27,7 @@ import { calibrationPlot } from './interval-scores.js';
 import type { Report } from './report-schema.js';
 import { newAmong, savingsSections } from './savings.js';
 import { rowName } from './table.js';
-import { formatMs, percent, UNKNOWN } from './words.js';
+import { percent } from './words.js';
 
 type Brick = Row['model']['bricks'][number];
 

@@ -1,9 +1,10 @@
 import {
+  buildProvenance,
+  formatMs,
+  latencyOfOutcome,
   type Measurement,
   type Origin,
   type Protocol,
-  buildProvenance,
-  latencyOfOutcome,
   toSystemDocument,
   TRIM,
   withSnakeKeys,
@@ -23,7 +24,7 @@ import { finite, toPercent, ratio } from './figures.js';
 import { settingsWarnings, withoutUnknownIntervals } from './settings-warnings.js';
 import { summarize } from './summary.js';
 import { wholeLatency } from './whole-latency.js';
-import { formatMs, percent } from './words.js';
+import { percent } from './words.js';
 
 export interface ReportSettings {
   readonly evaluation?: string | undefined;

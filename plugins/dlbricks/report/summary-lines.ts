@@ -1,9 +1,9 @@
-import { counted, gigabytes, oneLine, usedCores } from '../../../src/plugin-api.js';
+import { counted, formatMs, gigabytes, oneLine, UNKNOWN, usedCores } from '../../../src/plugin-api.js';
 import { MAX_OCCASIONS } from '../measure/tasks.js';
 import { partsInWords, describeConfiguration, describeCut, isAlike, describeRuntime } from './configuration.js';
 import { type BestAsked, bestLines } from './best.js';
 import type { ModelReport, Report } from './report-schema.js';
-import { formatMs, percent, relative, UNKNOWN } from './words.js';
+import { percent, relative } from './words.js';
 
 /** Intervals that go further to each side, relative to the estimate, get a warning. */
 const WIDE_INTERVAL = 0.2;

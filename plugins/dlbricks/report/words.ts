@@ -1,7 +1,5 @@
 import { UNKNOWN } from '../../../src/plugin-api.js';
 
-export { formatMs, UNKNOWN } from '../../../src/plugin-api.js';
-
 export function percent(value: number | null, digits = 1): string {
   return value === null ? UNKNOWN : `${value.toFixed(digits)} %`;
 }

@@ -1,24 +1,25 @@
 import {
   type Column,
+  counted,
+  drawn,
   fittingTable,
+  heatMapSvg,
+  left,
   leftOutLines,
   oneLine,
+  type Page,
   type Provenance,
   provenanceField,
-  drawn,
-  heatMapSvg,
-  type Page,
+  right,
   type ShownResult,
   type TableResult,
   textTable,
+  UNKNOWN,
   wrap,
   z,
-  counted,
-  left,
-  right,
 } from '../../../src/plugin-api.js';
 import { CUTS } from '../cut/cut.js';
-import { percent, UNKNOWN } from '../report/words.js';
+import { percent } from '../report/words.js';
 import { savingsSections } from '../report/savings.js';
 import { jaccardSchema, type ModelSharing, modelSharingSchema, type Sharing } from './sharing.js';
 

@@ -1,14 +1,16 @@
 import {
   type Column,
+  counted,
   fittingTable,
+  formatMs,
+  left,
   oneLine,
+  right,
   type TableResult,
   textTable,
-  z,
-  counted,
+  UNKNOWN,
   usedCores,
-  left,
-  right,
+  z,
 } from '../../../src/plugin-api.js';
 import { CUTS } from '../cut/cut.js';
 import { meanIfAny } from '../estimate/statistics.js';
@@ -17,7 +19,7 @@ import { wordsOfCut } from '../report/configuration.js';
 import { finite, ratio } from '../report/figures.js';
 import { modelReportSchema, type Report, reportSchema } from '../report/report-schema.js';
 import { leadingLines } from '../report/summary-lines.js';
-import { formatMs, percent, UNKNOWN } from '../report/words.js';
+import { percent } from '../report/words.js';
 import { jaccardAmong, jaccardSchema } from '../sharing/sharing.js';
 
 const FORMAT = 'dlbricks-sweep/1';

@@ -1,24 +1,26 @@
 import {
   type Column,
+  counted,
   fittingTable,
+  formatMs,
+  icicleChart,
+  left,
   leftOutLines,
   oneLine,
   type Page,
   type PartOfTime,
   partsByKind,
-  icicleChart,
   rangeChart,
+  right,
   type ShownResult,
   type TableResult,
   textTable,
+  UNKNOWN,
   wrap,
-  counted,
-  left,
-  right,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import { chooseColumns } from '../report/columns.js';
-import { formatMs, percent, UNKNOWN } from '../report/words.js';
+import { percent } from '../report/words.js';
 import { FOUND_BY, type FoundBy } from './match-level.js';
 import type { TraceModelReport, TraceReport } from './trace-report.js';
 
