@@ -86,7 +86,7 @@ function isChecked({ check, cut, measure_end_to_end: isWhole }: Settings, descri
 export const NO_WHOLE_MODEL = { weights: 'no whole model was run' };
 
 /** @throws PlatformError `usage` where a setting needs measurements that another one forbids */
-function checkMeasure({ measure, cut, measure_end_to_end: isWhole, check }: Settings): Measure {
+function checkMeasure({ measure, cut, measure_end_to_end: isWhole, check, remeasure = 'none' }: Settings): Measure {
   if (measure === 'all') return measure;
   const refuse = (what: string): PlatformError => {
     return new PlatformError('usage', `measure: ${measure} cannot be used with ${what}; leave one of them out`);
@@ -94,6 +94,7 @@ function checkMeasure({ measure, cut, measure_end_to_end: isWhole, check }: Sett
   if (cut === 'layer') throw refuse('cut: layer, whose layers do not add up to the model');
   if (measure === 'none' && isWhole) throw refuse('measure_end_to_end, which measures whole models');
   if (measure === 'none' && check === true) throw refuse('check, which runs whole graphs');
+  if (measure === 'none' && remeasure !== 'none') throw refuse(`remeasure: ${remeasure}, which measures again`);
   return measure;
 }
 

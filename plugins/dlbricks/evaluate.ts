@@ -175,7 +175,9 @@ function alike(prepared: readonly PreparedModel[], others: readonly PreparedMode
   });
 }
 
-function knownPart({ tasks }: MeasuringPlan, run: SystemRun): MeasuringPlan {
+/** What the store has and is not taken again; the rest is predicted, or measured where it matters most. */
+function knownPart({ tasks, missing }: MeasuringPlan, run: SystemRun): MeasuringPlan {
+  for (const { request } of missing) run.results.outdate(request);
   return { tasks: tasks.filter((task) => run.has(task)), missing: [], disturbed: [] };
 }
 

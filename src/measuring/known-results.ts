@@ -36,6 +36,7 @@ export function isConclusive({ outcome, limits }: Measurement, asked: Limits): b
 /** Measurements of one machine by benchmark, context and occasion. */
 export class KnownResults {
   readonly #measurements = new Map<string, Measurement>();
+  readonly #outdated = new Map<string, string>();
 
   get(request: MeasureRequest): Measurement | undefined {
     return this.#measurements.get(taskKey(request));
@@ -43,6 +44,20 @@ export class KnownResults {
 
   put(measurement: Measurement): void {
     this.#measurements.set(resultKey(measurement), measurement);
+  }
+
+  /** The result does not count any more. That the store still has it is no news. */
+  outdate(request: MeasureRequest): void {
+    const key = taskKey(request);
+    const measurement = this.#measurements.get(key);
+    if (measurement === undefined) return;
+    this.#measurements.delete(key);
+    this.#outdated.set(key, measurement.measuredAt);
+  }
+
+  /** When the last known result was measured, also where it does not count any more. */
+  measuredAt(request: MeasureRequest): string | undefined {
+    return this.get(request)?.measuredAt ?? this.#outdated.get(taskKey(request));
   }
 
   add(others: KnownResults): void {

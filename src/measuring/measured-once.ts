@@ -78,8 +78,8 @@ export class MeasuredOnce {
     const found = new Map<Task, Measurement>();
     for (const task of tasks) {
       const measurement = stored.get(task.request);
-      const before = this.results.get(task.request);
-      if (measurement !== undefined && measurement.measuredAt !== before?.measuredAt) found.set(task, measurement);
+      const before = this.results.measuredAt(task.request);
+      if (measurement !== undefined && measurement.measuredAt !== before) found.set(task, measurement);
     }
     return found;
   }

@@ -132,7 +132,6 @@ function parse(line: string, source: string, number: number): unknown {
 }
 
 function wrong(source: string, line: number, problem: string, cause?: unknown): PlatformError {
-  return new PlatformError('usage', `${source}:${line}: ${problem}. The lines before it have been stored.`, {
-    cause,
-  });
+  const stored = line === 1 ? '' : '. The lines before it have been stored.';
+  return new PlatformError('usage', `${source}:${line}: ${problem}${stored}`, { cause });
 }

@@ -22,25 +22,31 @@ export async function* readRecords(store: ResultStore): AsyncIterable<TransferRe
   }
 }
 
+/** Where a record cannot be read, those before it are put, and the error is thrown. */
 export async function putRecords(records: AsyncIterable<TransferRecord>, store: ResultStore): Promise<Transferred> {
   let transferred: Transferred = { measurements: 0, documents: 0 };
   let batch: TransferRecord[] = [];
   let characters = 0;
   const flush = async (): Promise<void> => {
-    await Promise.all(batch.map((record) => putRecord(record, store)));
-    const measurements = batch.filter(({ kind }) => kind === 'measurement').length;
+    const putting = batch;
+    batch = [];
+    characters = 0;
+    await Promise.all(putting.map((record) => putRecord(record, store)));
+    const measurements = putting.filter(({ kind }) => kind === 'measurement').length;
     transferred = {
       measurements: transferred.measurements + measurements,
-      documents: transferred.documents + batch.length - measurements,
+      documents: transferred.documents + putting.length - measurements,
     };
-    [batch, characters] = [[], 0];
   };
-  for await (const record of records) {
-    batch.push(record);
-    characters += countCharacters(record);
-    if (batch.length >= BATCH || characters >= BATCH_CHARACTERS) await flush();
+  try {
+    for await (const record of records) {
+      batch.push(record);
+      characters += countCharacters(record);
+      if (batch.length >= BATCH || characters >= BATCH_CHARACTERS) await flush();
+    }
+  } finally {
+    if (batch.length > 0) await flush();
   }
-  if (batch.length > 0) await flush();
   return transferred;
 }
 

@@ -63,8 +63,9 @@ async function refusalOf(...lines: readonly string[]): Promise<string> {
     (thrown: unknown) => thrown,
   );
   assert.ok(error instanceof PlatformError && error.code === 'usage');
-  assert.ok(error.message.endsWith('. The lines before it have been stored.'), error.message);
-  return error.message.replace('. The lines before it have been stored.', '');
+  const stored = '. The lines before it have been stored.';
+  assert.equal(error.message.endsWith(stored), !error.message.startsWith('a file:1:'), error.message);
+  return error.message.replace(stored, '');
 }
 
 test('a file that is no export is refused with its line and the reason', async () => {

@@ -137,6 +137,17 @@ describe('moving a store', () => {
       /:2: .*a name that a store needs/,
     ],
   ];
+  it('has the lines before one that cannot be read', async () => {
+    const [from, into] = [await openMemoryStore(), await openMemoryStore()];
+    await from.putMeasurement(sampleMeasurement(1));
+    await from.putMeasurement(sampleMeasurement(2));
+    const lines = (await exported(from)).split('\n');
+    await assert.rejects(imported([...lines.slice(0, 3), 'broken'].join('\n'), into), {
+      message: /results\.jsonl:4: .* The lines before it have been stored\.$/,
+    });
+    assert.equal((await exported(into)).split('\n').length, lines.length);
+  });
+
   it('puts no more at once than there is memory for', async () => {
     let open = 0;
     let most = 0;

@@ -9,6 +9,7 @@ import {
   addTableOptions,
   type Both,
   type CommandHost,
+  EXIT_PARTIAL,
   EXIT_REFUSED,
   numberOption,
   type OutputOptions,
@@ -90,6 +91,14 @@ function slowerThan({ models }: ComparisonDocument, limitPercent: number): reado
   return models
     .filter(({ verdict, ratio }) => verdict === 'slower' && (ratio ?? 0) > 1 + limitPercent / 100)
     .map(({ model }) => model);
+}
+
+/** Models of which no comparison knows whether they are slower. */
+function undecided(documents: readonly ComparisonDocument[]): readonly string[] {
+  const decided = documents.flatMap(({ models }) => models.filter(({ verdict }) => verdict !== null));
+  const names = new Set(decided.map(({ model }) => model));
+  const all = documents.flatMap(({ models }) => models.map(({ model }) => model));
+  return [...new Set(all)].filter((name) => !names.has(name));
 }
 
 /** @throws PlatformError `usage` where a gate would compare two machines, or nothing */
@@ -233,6 +242,11 @@ export function registerCompare(program: Command, host: CommandHost): void {
       const ofAll = documents.map((one) => slowerThan(one, failAbove));
       const always = (ofAll[0] ?? []).filter((name) => ofAll.every((names) => names.includes(name)));
       const slower = await confirmed(always, failAbove, measured, host);
+      const open = undecided(documents);
+      if (open.length > 0) {
+        host.warn(`no verdict, so --fail-above decides nothing about them: ${open.join(', ')}`);
+        host.setExitCode(EXIT_PARTIAL);
+      }
       if (slower.length === 0) return;
       host.warn(`slower by more than ${failAbove} %: ${slower.join(', ')}`);
       host.setExitCode(EXIT_REFUSED);

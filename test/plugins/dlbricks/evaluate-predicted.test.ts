@@ -243,12 +243,25 @@ describe('an evaluation that measures the largest bricks', () => {
     assert.equal(await coverageOf(10), 0);
     assert.equal(await coverageOf(1e-6), 1);
   });
+
+  test('measures bricks of the store again only where that is asked for', async () => {
+    const store = await openMemoryStore();
+    await run(store, {}, unevenAgent());
+    const precision = { targetError: 1e-6, repeatLimit: 0, leastRepeatMs: 0 };
+    const known = await run(store, { measure: 'largest', precision }, unevenAgent());
+    assert.equal(known.asked, 0);
+    const again = await run(store, { measure: 'largest', precision, remeasure: { kind: 'all' } }, unevenAgent());
+    assert.ok(again.asked > 0);
+    assert.equal(again.result.costs?.bricksFirst.beforeMs, 0);
+    assert.equal(estimateIn(again.result).coverage, 1);
+  });
 });
 
 describe('settings that exclude each other are refused', () => {
   for (const [settings, named] of [
     [{ measure: 'none', measure_end_to_end: true }, 'measure_end_to_end'],
     [{ measure: 'none', check: true }, 'check'],
+    [{ measure: 'none', remeasure: 'all' }, 'remeasure: all'],
     [{ measure: 'largest', cut: 'layer' }, 'cut: layer'],
   ] as const) {
     test(`${settings.measure} with ${named}`, async () => {

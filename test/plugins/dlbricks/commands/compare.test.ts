@@ -65,6 +65,14 @@ describe('compare of reports', () => {
     assert.deepEqual(codes, [0, 0, 0]);
   });
 
+  test('ends as partial if a model has no verdict, because a result has no interval', async (t) => {
+    const withoutInterval = { estimate_ms: 30, estimate_low_ms: null, estimate_high_ms: null };
+    const unknown = comparedReport({}, [modelReport('net', withoutInterval)]);
+    const { host } = await compare(t, [reportWith(10), unknown], ['--fail-above', '5']);
+    assert.equal(host.exitCode, 3);
+    assert.deepEqual(host.warned, ['no verdict, so --fail-above decides nothing about them: net']);
+  });
+
   test('refuses a gate between two machines unless it is asked for, and one that compares nothing', async (t) => {
     const pair = [reportWith(10), reportWith(11, { system: { processor: 'another' } })] as const;
     await refused(compare(t, pair, ['--fail-above', '5']), 'usage', /different machines \(processor\).*--any-machine/);
