@@ -105,6 +105,7 @@ const modelTraceSchema = z.strictObject({
 
 const machineSchema = z.strictObject({
   provenance: provenanceField,
+  warnings: z.array(z.string()).describe('Why values may be far off'),
   machines: z
     .array(
       z.strictObject({

@@ -91,15 +91,26 @@ export function machineWarnings(facts: MachineFacts): readonly NoiseWarning[] {
   return warnings;
 }
 
-/** Without the option, the stored measurements are used again. */
-const AGAIN = 'and measure again with --remeasure all';
+/** How to measure again. With --remeasure, the same command uses stored measurements again if nothing else is asked for. */
+const AGAIN = {
+  withRemeasure: {
+    all: 'and measure again with --remeasure all',
+    shared: 'or measure them again with --remeasure disturbed',
+    disturbed: 'run the same command again, which takes these measurements again (--remeasure disturbed)',
+  },
+  without: { all: 'and measure again', shared: 'and measure them again there', disturbed: 'measure them again' },
+} as const;
 
-const DISTURBED_AGAIN = 'run the same command again, which takes these measurements again (--remeasure disturbed)';
-
+/** @param canRemeasure whether the command that warns has the option --remeasure */
 export function measurementWarnings(
   taken: readonly Measurement[],
-  { threads, cores }: Pick<MachineFacts, 'threads' | 'cores'>,
+  {
+    threads,
+    cores,
+    canRemeasure = true,
+  }: Pick<MachineFacts, 'threads' | 'cores'> & { readonly canRemeasure?: boolean },
 ): readonly NoiseWarning[] {
+  const again = AGAIN[canRemeasure ? 'withRemeasure' : 'without'];
   // A failed measurement has no latency that could be disturbed.
   const measurements = taken.filter(({ outcome }) => outcome.kind === 'samples');
   const shared = measurements.filter(isCoreShared).length;
@@ -108,15 +119,15 @@ export function measurementWarnings(
     conditions: measurements.flatMap(({ conditions }) => conditions ?? []),
     threads,
     cores,
-    again: AGAIN,
+    again: again.all,
     shared:
       shared > 0
-        ? `another machine ran on the same core during ${shared} of ${measurements.length} measurements; use a machine with cores of its own, or measure them again with --remeasure disturbed`
+        ? `another machine ran on the same core during ${shared} of ${measurements.length} measurements; use a machine with cores of its own, ${again.shared}`
         : undefined,
     disturbed:
       loaded > 0
         ? (share) =>
-            `${loaded} of ${measurements.length} measurements were disturbed by other processes, which took ${share} of the processors' time; stop them and ${DISTURBED_AGAIN}`
+            `${loaded} of ${measurements.length} measurements were disturbed by other processes, which took ${share} of the processors' time; stop them and ${again.disturbed}`
         : undefined,
   });
 }

@@ -233,7 +233,10 @@ export class Dispatcher {
     };
     const { traceContext } = job.record;
     this.#agents.set(job, working);
-    const how = await session.run({ ...run, submission, agents, traceContext }, keep);
+    const running = session.run({ ...run, submission, agents, traceContext }, keep);
+    // When it was cancelled, the plugin may not have known this run.
+    if (job.isCancelled) session.stop(run);
+    const how = await running;
     this.#agents.delete(job);
     clearTimeout(silence);
     if (this.#isClosed || job.left.signal.aborted) return false;

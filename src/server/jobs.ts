@@ -50,13 +50,17 @@ export class Jobs {
 
   /** Resumes all evaluations that have not ended, that no server runs, and that `mayRun` accepts. */
   async adoptAll(reason: string, mayRun: (record: EvaluationRecord) => boolean): Promise<void> {
-    const waiting: string[] = [];
-    for (const state of ['queued', 'running'] as const) {
+    const waiting: EvaluationRecord[] = [];
+    for (const state of ['running', 'queued'] as const) {
       for await (const record of this.options.collections.records.find({ state })) {
-        if (mayRun(record)) waiting.push(record.id);
+        if (mayRun(record)) waiting.push(record);
       }
     }
-    await this.adopt(waiting, reason);
+    waiting.sort((a, b) => a.submittedAt.localeCompare(b.submittedAt));
+    await this.adopt(
+      waiting.map(({ id }) => id),
+      reason,
+    );
   }
 
   async adopt(ids: readonly string[], reason: string): Promise<void> {

@@ -82,7 +82,10 @@ async function serve(options: ServerOptions, leases: Leases): Promise<RunningSer
   addPluginService(server, platform);
   const forwarding = new PredictionForwarding(directory, agentSecurity);
   addForwardedPredictions(server, forwarding);
-  const address = await server.listen(listen);
+  const address = await server.listen(listen).catch((error: unknown) => {
+    platform.close();
+    throw error;
+  });
   const reason = new PlatformError(
     'unavailable',
     'the server is shutting down; the evaluation continues when it is started again',

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { once } from 'node:events';
 import http from 'node:http';
+import { json } from 'node:stream/consumers';
 import { z } from 'zod';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { hashToken } from '../../src/rpc/accepted-tokens.js';
@@ -301,6 +303,24 @@ describe('access over HTTP', { timeout: 60_000 }, () => {
     const large = await post(`${url}/api/v1/evaluations`, { manifest: { name: 'x'.repeat(10 * 2 ** 20) } });
     assert.equal(large.status, 429);
     assert.equal(await statusWith(`${url}/`, { 'x-long': 'x'.repeat(20_000) }), 431);
+  });
+
+  it('needs a body whose size is known before', async (t) => {
+    const { url } = await siteServing(t);
+    const message = async (headers: http.OutgoingHttpHeaders): Promise<string> => {
+      const request = http.request(`${url}/api/v1/evaluations`, { method: 'POST', headers });
+      // Node's client adds a content-length of 0 otherwise.
+      request.useChunkedEncodingByDefault = false;
+      request.removeHeader('content-length');
+      if (headers['transfer-encoding'] === undefined) request.end();
+      else request.end('{}');
+      const [answer] = (await once(request, 'response')) as [http.IncomingMessage];
+      assert.equal(answer.statusCode, 400);
+      return ((await json(answer)) as { readonly message: string }).message;
+    };
+    assert.match(await message({}), /content type application\/json/);
+    const chunked = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+    assert.match(await message(chunked), /a content-length/);
   });
 
   it('reads no body of a client without access', async (t) => {

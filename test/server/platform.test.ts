@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { PlatformError } from '../../src/base/errors.js';
 import type { EvaluationEvent, PlatformEvent } from '../../src/evaluation/event.js';
 import { memoryLink } from '../../src/evaluation/link/memory-link.js';
@@ -126,6 +127,29 @@ describe('an evaluation', deadline, () => {
     assert.equal((await platform.cancel(ID)).state, 'cancelled');
     assert.equal(stopped, true);
     assert.deepEqual((await eventsOf(platform, ID)).at(-1), { kind: 'cancelled' });
+  });
+
+  it('that is cancelled while it starts is stopped', async (t) => {
+    const { platform, attach } = await fresh(t);
+    let running = 0;
+    attach(
+      scripted(async function* (_request, context) {
+        running++;
+        try {
+          yield { kind: 'note', level: 'info', message: 'at work' };
+          await untilStopped(context);
+        } finally {
+          running--;
+        }
+      }),
+    );
+    for (let turns = 0; turns < 20; turns++) {
+      const id = `evaluation-${turns}`;
+      await platform.submit(id, submitted());
+      for (let turn = 0; turn < turns; turn++) await setImmediate();
+      assert.equal((await platform.cancel(id)).state, 'cancelled');
+      assert.equal(running, 0, `after ${turns} turns of the event loop`);
+    }
   });
 
   it('that waits for its plugin reports this at once, and its place in the queue whenever the place changes', async (t) => {

@@ -17,6 +17,9 @@ const deadline = { timeout: 600_000 };
 /** dlbricks, latency and load. */
 const PLUGINS = 3;
 
+/** A plugin that does not end is killed after this time. Source: src/cli/plugin-processes.ts. */
+const KILL_MS = 8000;
+
 function childrenOf(parent: number): readonly number[] {
   return readFileSync(`/proc/${parent}/task/${parent}/children`, 'latin1').split(' ').filter(Boolean).map(Number);
 }
@@ -232,10 +235,20 @@ describe('mlmodelscope serve', { ...deadline, skip: needsLinux }, () => {
     await addressOf(server);
     await until(() => childrenOf(server.pid).length === PLUGINS);
     const children = childrenOf(server.pid);
+    const startMs = performance.now();
     server.process.kill('SIGTERM');
     const { code, stderr } = await server.ended;
     assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    assert.ok(performance.now() - startMs < KILL_MS, 'the plugins had to be killed');
     assert.ok(children.every((pid) => !exists(pid)));
+  });
+
+  it('ends if it cannot listen', async (t) => {
+    const place = await workplaceHere(t);
+    const first = place.start(['serve', '--listen', '127.0.0.1:0', '--no-plugins']);
+    const { code, stderr } = await place.run(['serve', '--listen', await addressOf(first), '--no-plugins']);
+    assert.equal(code, 1);
+    assert.match(stderr, /cannot listen on .*; choose another address/);
   });
 
   it('says what is missing if no plugin can run an evaluation', async (t) => {

@@ -22,6 +22,7 @@ export function adviceDocument(
   models: readonly AdviceOfModel[],
   rounds: number,
   provenance: AdviceDocument['provenance'],
+  warnings: readonly string[] = [],
 ): AdviceDocument {
   return {
     format: FORMAT,
@@ -30,6 +31,7 @@ export function adviceDocument(
     resolution: RESOLUTION,
     geomean_ratio: geometricMean(models.map(({ ratio }) => ratio)) ?? null,
     geomean_parallel_ratio: geometricMean(models.map((model) => model.parallel_ratio)) ?? null,
+    warnings: [...warnings],
     models: [...models],
   };
 }

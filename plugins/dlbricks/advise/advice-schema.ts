@@ -80,6 +80,7 @@ export const adviceSchema = z.strictObject({
   resolution: z.number().describe('Smaller shares are not seen'),
   geomean_ratio: z.number().nullable().describe('Of the ratios of all models; null without models'),
   geomean_parallel_ratio: z.number().nullable(),
+  warnings: z.array(z.string()).default([]).describe('Why times may be far off'),
   models: z.array(modelSchema),
 });
 

@@ -76,7 +76,7 @@ export async function measureVariants(
     await new Measuring(context, system, results, progress).measure(missing, { kind: 'none' });
   }
   const measured = groups.flatMap(({ results }) => [...results.measurements()]);
-  const machine = { threads: base.runOptions.threads, cores: agent.description.cores };
+  const machine = { threads: base.runOptions.threads, cores: agent.description.cores, canRemeasure: false };
   for (const { message } of measurementWarnings(measured, machine)) {
     context.onEvent({ kind: 'note', level: 'warning', message });
   }

@@ -76,13 +76,18 @@ async function adviseAndShow(references: readonly string[], options: AdviseOptio
   const { threads = COMMAND_DEFAULTS.threads, rounds, verify = false } = options;
   const settings = { protocol, limits: DEFAULT_LIMITS, threads, rounds, verify };
   const context = measuringContext({ agent, store }, progress, host);
+  const warnings: string[] = [];
+  const onEvent: typeof context.onEvent = (event) => {
+    if (event.kind === 'note' && event.level === 'warning') warnings.push(event.message);
+    context.onEvent(event);
+  };
   const found: Advice[] = [];
   let failed = 0;
   try {
     for (const one of loaded) {
       if (host.signal.aborted) break;
       try {
-        found.push(await adviseOn(one, settings, context));
+        found.push(await adviseOn(one, settings, { ...context, onEvent }));
       } catch (error) {
         if (loaded.length === 1 && !host.signal.aborted) throw error;
         failed++;
@@ -95,7 +100,7 @@ async function adviseAndShow(references: readonly string[], options: AdviseOptio
   if (found.length > 0) {
     const provenance = buildProvenance({ models: loaded, agent, protocol });
     const models = found.map(({ model }) => model);
-    const document = adviceDocument(models, rounds, provenance);
+    const document = adviceDocument(models, rounds, provenance, warnings);
     const shown = shownTable(adviceTable(document), {
       document,
       title: `Advice for ${models.map(({ name }) => name).join(', ')}`,

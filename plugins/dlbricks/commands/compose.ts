@@ -225,7 +225,7 @@ traces are estimated. See docs/traces.md.`,
       const isHere = options.results === undefined && options.system === undefined;
       const reasons = { ...NO_WHOLE_MODEL, ...(!isHere && { host: 'measurements of any host with this system' }) };
       const origin = { models: loaded, agent, reasons };
-      const report = buildReport(composed, { cut, granularity, batch, protocol, origin });
+      const report = buildReport(composed, { cut, granularity, batch, protocol, measure: 'none', origin });
       await writeShown(shownReports([{ report, result: composed }], options), outputs, host);
       await keepComposed(report, loaded, source, host);
       if (isPartial(report)) {

@@ -45,9 +45,13 @@ export function checkLines(model: ModelReport, name: string): readonly string[] 
   const differing = check.bricks.filter(({ is_outside: isOutside }) => isOutside !== false);
   const shown = differing.filter((brick) => Math.abs(computeDifference(brick)) >= least).slice(0, MAX_SHOWN);
   const outside = check.bricks.filter(({ is_outside: isOutside }) => isOutside === true).length;
+  const compared = check.bricks.filter(({ is_outside: isOutside }) => isOutside !== null).length;
   const difference = relative((bricks ?? 0) - (kernels ?? 0), kernels ?? 0);
   const sums = `kernels take ${formatMs(kernels)} ms in one run of the whole graph, ${formatMs(bricks)} ms by bricks (${difference})`;
-  const share = `${outside} of ${counted(check.bricks.length, 'brick')} differ by more than the interval`;
+  const share =
+    compared === 0
+      ? 'bricks have no interval to compare with'
+      : `${outside} of ${counted(compared, 'brick')} differ by more than the interval`;
   const left = differing.length - shown.length;
   return [
     oneLine(`check of ${name}: ${sums}; ${share}${shown.length === 0 ? '' : '; the largest differences:'}`),

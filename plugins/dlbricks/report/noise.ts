@@ -9,12 +9,13 @@ export interface NoiseFacts {
   readonly spread: number | undefined;
   readonly threads: number;
   readonly cores: number;
+  readonly canRemeasure: boolean;
 }
 
-export function noiseWarnings({ measurements, spread, threads, cores }: NoiseFacts): readonly NoiseWarning[] {
-  const warnings = measurementWarnings(measurements, { threads, cores });
+export function noiseWarnings({ measurements, spread, canRemeasure, ...machine }: NoiseFacts): readonly NoiseWarning[] {
+  const warnings = measurementWarnings(measurements, { ...machine, canRemeasure });
   if (spread === undefined || spread <= MAX_SPREAD) return warnings;
   const cause = warnings.length === 0 ? 'for an unknown reason' : 'see the other warnings';
-  const message = `one brick varies by ${(spread * 100).toFixed(1)} % from process to process, ${cause}; measure again with --remeasure all on a quieter machine`;
+  const message = `one brick varies by ${(spread * 100).toFixed(1)} % from process to process, ${cause}; measure again ${canRemeasure ? 'with --remeasure all ' : ''}on a quieter machine`;
   return [...warnings, { cause: 'spread', message }];
 }

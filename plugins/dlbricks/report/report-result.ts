@@ -30,6 +30,7 @@ const FURTHER: readonly (readonly [key: string, cell: (row: Row) => string | num
   ['tokens_per_second', ({ model }) => model.tokens_per_second],
   ['settings', ({ report }) => describeRuntime(report)],
   ['throughput_per_second', ({ model }) => model.throughput_per_second],
+  ['predicted_percent', ({ model }) => model.predicted_percent],
 ];
 
 /** By docs/report.schema.json, or schemas/reports.schema.json for several. */

@@ -116,11 +116,11 @@ export const modelReportSchema = z.strictObject({
     .describe('Dimensions of inputs that the file leaves open, and their sizes here'),
   throughput_per_second: added(
     z.number(),
-    'Inputs per second: settings.batch over estimate_ms; null without an estimate',
+    'Inputs per second: settings.batch over estimate_ms; null without an estimate of the whole model',
   ),
   tokens_per_second: added(
     z.number(),
-    'Of decoders with a cache, from the estimate; null for other models, and without an estimate',
+    'Of decoders with a cache, from the estimate; null for other models, and without an estimate of the whole model',
   ),
   extended: added(
     z.strictObject({

@@ -10,6 +10,7 @@ import {
   withSnakeKeys,
 } from '../../../src/plugin-api.js';
 import type { EstimateResult, ModelResult } from './evaluation-result.js';
+import type { Measure } from '../measure/largest.js';
 import { kernelWarning } from '../bricks/own-graph.js';
 import type { Cut } from '../cut/cut.js';
 import { buildCriticalPath } from './critical-path.js';
@@ -34,6 +35,8 @@ export interface ReportSettings {
   readonly keepDynamic?: boolean | undefined;
   readonly batch: number;
   readonly protocol: Protocol;
+  /** none: the command measures nothing. */
+  readonly measure?: Measure | undefined;
   /** Relative; undefined where bricks are not measured again. */
   readonly targetError?: number | undefined;
 }
@@ -104,6 +107,9 @@ function modelReport(
   const { madeUpValues: madeUp } = estimate;
   const endToEndMs = wholeLatency(endToEnd);
   const estimateMs = end(estimate.sequential, 'ms');
+  /** A part of the model says nothing about how often the model runs. */
+  const perSecond = (count: number): number | null =>
+    estimateMs === null || estimate.missing.length > 0 ? null : ratio(count * 1000, estimateMs);
   return {
     name: estimate.name,
     cut,
@@ -113,9 +119,8 @@ function modelReport(
     check: describeCheck(result),
     assumed_inputs: (inputs?.assumed ?? []).map(({ name, values }) => ({ name, values })),
     dimensions: (inputs?.sizes ?? []).map(({ name, size }) => ({ name, size })),
-    throughput_per_second: estimateMs === null ? null : ratio(batch * 1000, estimateMs),
-    tokens_per_second:
-      inputs?.tokens === undefined || estimateMs === null ? null : ratio(inputs.tokens * 1000, estimateMs),
+    throughput_per_second: perSecond(batch),
+    tokens_per_second: inputs?.tokens === undefined ? null : perSecond(inputs.tokens),
     extended: describeExtended(result),
     not_extended: extension?.kind === 'whole' ? extension.reason : null,
     made_up_values: madeUp ? { operators: [...madeUp.operators], kernels: madeUp.kernels } : null,
@@ -206,7 +211,7 @@ export function isPartial({ models }: Report): boolean {
 
 export function buildReport(
   given: EstimateResult,
-  { evaluation, origin, cut, granularity, keepDynamic = false, batch, protocol, targetError }: ReportSettings,
+  { evaluation, origin, cut, granularity, keepDynamic = false, batch, protocol, measure, targetError }: ReportSettings,
 ): Report {
   const result = withoutUnknownIntervals(given);
   const { system } = result;
@@ -218,6 +223,7 @@ export function buildReport(
     spread: result.spreads.bricks && spreadOfBrick(result.spreads.bricks),
     threads: system.runOptions.threads,
     cores: system.cores,
+    canRemeasure: measure !== 'none',
   });
   return {
     evaluation: evaluation ?? null,

@@ -105,7 +105,8 @@ function extensionLines({ models }: Report): string[] {
 /** What may make numbers far off is said above the table. */
 const LEADING: ReadonlySet<string> = new Set(['values', 'loops', 'short_kernels']);
 
-function warningLines(report: Report): string[] {
+/** Those that say that the machine was not quiet; the others lead. */
+export function warningLines(report: Report): string[] {
   // Too many threads are warned of before anything is measured.
   const ofMeasuring = report.warnings.filter(({ cause }) => cause !== 'threads' && !LEADING.has(cause));
   return ofMeasuring.map(({ message }) => `warning: ${message}`);
@@ -124,11 +125,12 @@ function measuredNowSeconds(costs: NonNullable<Report['summary']['costs']>): num
 /** Less time than this is nothing: sums of floating-point numbers are not exact. */
 const NOTHING_SECONDS = 1e-6;
 
-function costLine(costs: NonNullable<Report['summary']['costs']>): string {
+function costLine(costs: NonNullable<Report['summary']['costs']>, isComplete: boolean): string {
   const { reading_seconds: reading, preparing_seconds: preparing, known_seconds: known } = costs;
   const before = `reading ${inSeconds(reading)}, optimizing ${inSeconds(preparing)}`;
   if (known > 0 && measuredNowSeconds(costs) < NOTHING_SECONDS) {
-    return `nothing was measured: the store had all measurements, which took ${inSeconds(known)} before; ${before}`;
+    const had = isComplete ? 'all measurements, which' : 'measurements that';
+    return `nothing was measured: the store had ${had} took ${inSeconds(known)} before; ${before}`;
   }
   const ofBricks = `each brick once ${inSeconds(costs.bricks_first_seconds)}, repeated ${inSeconds(costs.bricks_again_seconds)}`;
   const ofModels = `each model once ${inSeconds(costs.models_first_seconds)}, repeated ${inSeconds(costs.models_again_seconds)}`;
@@ -150,9 +152,10 @@ function comparedCosts(costs: NonNullable<Report['summary']['costs']>, ratio: nu
   return `with everything, bricks took ${bricks} and whole models ${wholes}, each measured once: ${verdict}`;
 }
 
-function costLines({ costs, ratios }: Report['summary'], { wide }: { readonly wide: boolean }): string[] {
+function costLines({ summary: { costs, ratios }, models }: Report, { wide }: { readonly wide: boolean }): string[] {
   if (costs === null) return [];
-  const lines = [costLine(costs)];
+  const isComplete = models.every(({ missing }) => missing.length === 0);
+  const lines = [costLine(costs, isComplete)];
   if (ratios.measured !== null) lines.push(comparedCosts(costs, ratios.measured));
   const others: readonly [number | null, string][] = [
     [ratios.as_run, 'with every occasion'],
@@ -229,14 +232,14 @@ function linesOfOne(report: Report, options: { readonly wide: boolean }): readon
     describeBricks(report),
     ...accuracyLines(report, options),
     ...intervalLines(report),
-    ...(options.wide ? spreadLines(report) : []),
+    ...(options.wide || summary.no_interval_reason !== null ? spreadLines(report) : []),
     ...machineLines(report),
     ...predictedLines(report),
     ...limitLines(report),
     ...dimensionLines(report),
     ...extensionLines(report),
     ...generationLines(report),
-    ...costLines(summary, options),
+    ...costLines(report, options),
     ...warningLines(report),
   ];
 }

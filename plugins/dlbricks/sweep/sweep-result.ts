@@ -18,7 +18,7 @@ import type { EstimateResult } from '../report/evaluation-result.js';
 import { wordsOfCut } from '../report/configuration.js';
 import { finite, ratio } from '../report/figures.js';
 import { modelReportSchema, type Report, reportSchema } from '../report/report-schema.js';
-import { leadingLines } from '../report/summary-lines.js';
+import { leadingLines, warningLines } from '../report/summary-lines.js';
 import { percent } from '../report/words.js';
 import { jaccardAmong, jaccardSchema } from '../sharing/sharing.js';
 
@@ -117,13 +117,14 @@ function provenanceOfSweep({ provenance: ofReport, settings }: Report): Sweep['p
 /** The document of a sweep. @param all at least one, in the order in which they are shown */
 export function buildSweep(all: readonly [Swept, ...Swept[]]): Sweep {
   const [{ report: first }] = all;
+  const reports = all.map(({ report }) => report);
   return {
     format: FORMAT,
     evaluation: first.evaluation,
     provenance: provenanceOfSweep(first),
     system: first.system,
     batch: first.settings.batch,
-    warnings: [...leadingLines(all.map(({ report }) => report))],
+    warnings: [...new Set([...leadingLines(reports), ...reports.flatMap(warningLines)])],
     configurations: all.map(buildConfiguration),
   };
 }

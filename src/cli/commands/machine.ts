@@ -125,6 +125,7 @@ async function measureAndShow(options: MachineOptions, host: CommandHost): Promi
   const progress = host.progress(outputs.quiet);
   const onEvent = (event: Parameters<typeof showEvent>[0]): void => showEvent(event, progress);
   const machines: MachineOfThreads[] = [];
+  const warnings: string[] = [];
   try {
     for (const threads of options.threads ?? [COMMAND_DEFAULTS.threads]) {
       const runOptions = peakRun(buildRunOptions(threads, agent.description));
@@ -141,9 +142,10 @@ async function measureAndShow(options: MachineOptions, host: CommandHost): Promi
       await measuring.measure(phase.missing, remeasure);
       await measuring.replaceWhileQuiet(phase.disturbed);
       machines.push({ system, peaks: computePeaks(agent.description, runOptions, results) });
-      for (const { message } of measurementWarnings([...results.measurements()], { threads, cores: system.cores }))
-        onEvent({ kind: 'note', level: 'warning', message });
+      const noise = measurementWarnings([...results.measurements()], { threads, cores: system.cores });
+      warnings.push(...noise.map(({ message }) => message));
     }
+    for (const message of warnings) onEvent({ kind: 'note', level: 'warning', message });
   } finally {
     progress.stop();
   }
@@ -151,6 +153,7 @@ async function measureAndShow(options: MachineOptions, host: CommandHost): Promi
   const table = buildTable(machines);
   const document = toDocument('machine', {
     provenance: buildProvenance({ agent, protocol: PEAK_PROTOCOL }),
+    warnings,
     machines: machines.map(({ system, peaks }) => ({
       system,
       peaks: [...peaks.values()].map((peak) => ({ ...peak, unit: WORDS[peak.kind].unit })),

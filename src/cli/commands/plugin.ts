@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { Socket } from 'node:net';
 import { connectAgent } from '../../agent/client/agent-client.js';
 import { storeDescription } from '../../command/store-description.js';
 import { PlatformError } from '../../base/errors.js';
@@ -37,6 +38,8 @@ function endOfParent(signal: AbortSignal): AbortSignal {
   const gone = new AbortController();
   process.stdin.on('close', () => gone.abort()).on('error', () => gone.abort());
   process.stdin.resume();
+  // Waiting for the parent's end alone keeps no process alive.
+  if (process.stdin instanceof Socket) process.stdin.unref();
   return AbortSignal.any([signal, gone.signal]);
 }
 
@@ -82,7 +85,10 @@ Example:
         client: { security, ...(flags.plainServer === true ? { tls: false } : {}) },
         signal: flags.ofParent === true ? endOfParent(host.signal) : host.signal,
         onRegistered: () => host.print(`plugin ${name} registered with ${address}\n`),
-        onLost: (problem) => host.warn(`warning: ${problem}; trying again until the server answers`),
+        onLost: (problem) => {
+          // The server of a parent is gone only when the parent ends.
+          if (flags.ofParent !== true) host.warn(`warning: ${problem}; trying again until the server answers`);
+        },
       });
     });
 }

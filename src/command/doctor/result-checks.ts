@@ -50,6 +50,8 @@ export type ResultDocument = z.infer<typeof documentSchema>;
 type Model = z.infer<typeof modelSchema>;
 
 const MIN_RUNS = 10;
+/** Errors of many bricks average out. */
+const MIN_RUNS_OF_BRICKS = 3;
 const MAX_DISTURBANCE_PERCENT = 10;
 const MAX_SPREAD_PERCENT = 5;
 const MAX_TRACING_SHARE = 0.05;
@@ -115,12 +117,15 @@ export const CHECKS: readonly Check<ResultDocument>[] = [
     id: 'few_runs',
     level: 'warn',
     find: ({ models, settings }) => {
-      const timed = (models ?? []).flatMap(({ runs, bricks }) => runs ?? bricks?.map((brick) => brick.runs) ?? []);
+      const timed = (models ?? []).flatMap(({ runs }) => runs ?? []);
       const fewest = Math.min(settings?.runs ?? Infinity, ...timed);
-      return fewest >= MIN_RUNS ? undefined : `a latency is of ${counted(fewest, 'run')}`;
+      if (fewest < MIN_RUNS) return `a latency is of ${counted(fewest, 'run')}`;
+      const ofBricks = (models ?? []).flatMap(({ bricks }) => bricks?.map((brick) => brick.runs) ?? []);
+      const fewestOfBricks = Math.min(...ofBricks);
+      return fewestOfBricks < MIN_RUNS_OF_BRICKS ? `a brick has ${counted(fewestOfBricks, 'run')}` : undefined;
     },
     why: 'one disturbed run moves the mean of so few',
-    remedy: `measure at least ${MIN_RUNS} times (--runs, --min-runs, --time-budget)`,
+    remedy: `measure at least ${MIN_RUNS} times (--runs, or \`min_runs\` in the protocol of a manifest)`,
   },
   {
     id: 'no_warm_up',

@@ -5,7 +5,7 @@ import { buildReport } from '../../../../plugins/dlbricks/report/report.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
 import { COSTS, endToEndOf, estimateOf, resultOf, SETTINGS } from './sample-result.js';
 
-function brick(index: number, kernelsMs: number, bricksMs: number, isOutside: boolean): ComparedBrick {
+function brick(index: number, kernelsMs: number, bricksMs: number, isOutside: boolean | null): ComparedBrick {
   const kernel = `/layer${index}/MatMul`;
   return {
     signature: `${index}`,
@@ -49,6 +49,11 @@ describe('the check of a model', () => {
       '  -6.000 ms  2 x MatMul (8x64, 64x64): 30.00 ms in the graph, 24.00 ms by bricks; such as /layer1/MatMul',
     );
     assert.equal(shown[at + 6], '  and 2 smaller; --export-json lists all');
+  });
+
+  test('has no count without intervals', () => {
+    const once = lines({ ...check, bricks: [brick(1, 30, 24, null)] });
+    assert.ok(once.some((line) => line.includes('(-19.0 %); bricks have no interval to compare with; the largest')));
   });
 
   test('says which part of the error comes from kernels if the whole model is measured', () => {

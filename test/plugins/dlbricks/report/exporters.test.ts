@@ -45,9 +45,9 @@ describe('json', () => {
 
 describe('csv', () => {
   const HEADER =
-    'name,layers,unique_bricks,coverage,estimate_ms,estimate_low_ms,estimate_high_ms,parallelism,end_to_end_ms,end_to_end_first_ms,end_to_end_repeat_ms,normalized_latency,missing,evaluation,system,threads,batch,dimensions,tokens_per_second,settings,throughput_per_second';
-  /** The system, threads, batch and throughput of the sample, which has no open dimensions, tokens or settings. */
-  const CONDITIONS = `${SYSTEM.fingerprint},${SYSTEM.runOptions.threads},${SETTINGS.batch},,,,${1000 / 10.9}`;
+    'name,layers,unique_bricks,coverage,estimate_ms,estimate_low_ms,estimate_high_ms,parallelism,end_to_end_ms,end_to_end_first_ms,end_to_end_repeat_ms,normalized_latency,missing,evaluation,system,threads,batch,dimensions,tokens_per_second,settings,throughput_per_second,predicted_percent';
+  /** The system, threads and batch of the sample, which has no open dimensions, tokens or settings. */
+  const CONDITIONS = `${SYSTEM.fingerprint},${SYSTEM.runOptions.threads},${SETTINGS.batch},,,`;
 
   test('has a header and one row per model, with every digit', () => {
     const [, row] = csv(good).split('\r\n');
@@ -57,12 +57,15 @@ describe('csv', () => {
       4,
     );
     assert.equal(csv(good).split('\r\n')[0], HEADER);
-    assert.equal(row, `resnet50,8,2,1,10.9,9.9,11.9,2,10,9.8,10.2,${10.9 / 10},0,,${CONDITIONS}`);
+    assert.equal(row, `resnet50,8,2,1,10.9,9.9,11.9,2,10,9.8,10.2,${10.9 / 10},0,,${CONDITIONS},${1000 / 10.9},0`);
   });
 
   test('leaves unknown fields empty', () => {
-    assert.equal(csv(bricksOnly).split('\r\n')[1], `resnet50,8,2,1,10.9,9.9,11.9,2,,,,,0,,${CONDITIONS}`);
-    assert.equal(csv(partial).split('\r\n')[1], `resnet50,8,2,0.25,10.9,9.9,11.9,2,10,10,,,8,,${CONDITIONS}`);
+    assert.equal(
+      csv(bricksOnly).split('\r\n')[1],
+      `resnet50,8,2,1,10.9,9.9,11.9,2,,,,,0,,${CONDITIONS},${1000 / 10.9},0`,
+    );
+    assert.equal(csv(partial).split('\r\n')[1], `resnet50,8,2,0.25,10.9,9.9,11.9,2,10,10,,,8,,${CONDITIONS},,0`);
   });
 });
 

@@ -15,7 +15,14 @@ function under(conditions: Partial<Conditions>): Measurement {
 
 /** Warnings of a machine with four cores, a cause and its message each. */
 function warningsOf(measurements: readonly Measurement[], changes: Partial<NoiseFacts> = {}) {
-  const warnings = noiseWarnings({ measurements, spread: undefined, threads: 4, cores: 4, ...changes });
+  const warnings = noiseWarnings({
+    measurements,
+    spread: undefined,
+    threads: 4,
+    cores: 4,
+    canRemeasure: true,
+    ...changes,
+  });
   return warnings.map(({ cause, message }) => [cause, message] as const);
 }
 
@@ -29,6 +36,20 @@ describe('a warning of noise', () => {
     assert.deepEqual(warningsOf([quiet], { spread: 0.01 }), []);
     assert.deepEqual(warningsOf([under({}), sampleMeasurement(0)]), []);
     assert.deepEqual(warningsOf([]), []);
+  });
+
+  test('names an option only of commands that have it', () => {
+    const disturbed = [under({ othersMs: 800 })];
+    const [[, here = ''] = assert.fail()] = warningsOf(disturbed, { spread: 0.1 });
+    assert.match(here, /--remeasure disturbed/);
+    const elsewhere = warningsOf(disturbed, { spread: 0.1, canRemeasure: false });
+    assert.deepEqual(
+      elsewhere.map(([cause, message]) => [cause, message.includes('--remeasure')]),
+      [
+        ['other_load', false],
+        ['spread', false],
+      ],
+    );
   });
 
   test('has the share of time that other machines took, over all measurements that record it', () => {
