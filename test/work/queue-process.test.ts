@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { BenchmarkAgent, MeasuredRequest } from '../../src/agent/benchmark-agent.js';
-import { createFakeAgent } from '../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../support/fake-agent.js';
 import { openStore } from '../../src/store/open-store.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { computeClass } from '../../src/work/class-of.js';

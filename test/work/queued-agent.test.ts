@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { BenchmarkAgent, MeasuredRequest, MeasureRequest } from '../../src/agent/benchmark-agent.js';
-import { createFakeAgent, type FakeAgent } from '../../src/agent/fake-agent.js';
+import { createFakeAgent, type FakeAgent } from '../support/fake-agent.js';
 import type { Clock } from '../../src/base/clock.js';
 import { PlatformError } from '../../src/base/errors.js';
 import type { Measurement } from '../../src/measurement/measurement.js';
