@@ -2,7 +2,7 @@ import { readdir, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { quoted, quotedUpTo } from '../../base/quoted.js';
-import { openRegularFile } from '../../base/regular-file.js';
+import { readRegularFile } from '../../base/regular-file.js';
 
 export const SYNTHETIC = 'synthetic';
 
@@ -98,15 +98,10 @@ export async function datasetFiles(
 
 /** @throws PlatformError `not_found` where there is no such file (any more), `usage` where it is too large */
 export async function readDatasetFile({ id, path }: DatasetFile, maxBytes: number): Promise<Buffer> {
-  const opened = await openRegularFile(path);
-  if (!opened.ok) throw new PlatformError('not_found', `${id} of the dataset: found ${opened.found}`);
-  const { file, byteLength } = opened;
-  try {
-    if (byteLength > maxBytes) throw new PlatformError('usage', `${id} of the dataset has more than ${maxBytes} bytes`);
-    return await file.readFile();
-  } finally {
-    await file.close();
-  }
+  const file = await readRegularFile(path, maxBytes);
+  if (file.ok) return file.bytes;
+  if (file.isTooLarge) throw new PlatformError('usage', `${id} of the dataset has more than ${maxBytes} bytes`);
+  throw new PlatformError('not_found', `${id} of the dataset: found ${file.found}`);
 }
 
 /** The number that is the dataset's name, or the size of one batch if it has none. @throws PlatformError `usage` */
