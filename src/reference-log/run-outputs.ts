@@ -6,6 +6,7 @@ import { messageOf, PlatformError } from '../base/errors.js';
 import { AS_IT_IS } from '../measurement/as-it-is.js';
 import type { RunOptions } from '../measurement/system.js';
 import { ELEMENT_TYPES } from '../onnx/model/element-type.js';
+import { topK } from '../processing/classes.js';
 import type { LoadedModel } from '../registry/load-model.js';
 import type { LoggedModel, LoggedOutput } from './log-schema.js';
 
@@ -21,11 +22,7 @@ export function topOf({ dims, elements, stride, elementType }: RunValue): readon
   const width = dims.at(-1) ?? 0;
   if (stride !== 1 || width <= TOP || ELEMENT_TYPES[elementType].kind !== 'float') return [];
   return Array.from({ length: elements.length / width }, (_, row) => {
-    const scores = elements.slice(row * width, (row + 1) * width).map((value, index) => ({ value, index }));
-    return scores
-      .sort((a, b) => b.value - a.value || a.index - b.index)
-      .slice(0, TOP)
-      .map(({ index }) => index);
+    return topK(elements.slice(row * width, (row + 1) * width), TOP).map(({ index }) => index);
   });
 }
 
