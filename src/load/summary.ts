@@ -1,3 +1,4 @@
+import { mean } from '../base/mean.js';
 import { sumOf } from '../base/sum-of.js';
 import type { Bound } from './bound.js';
 import { leastQueries, mostOver, nearestRank, upperPercentile } from './percentiles.js';
@@ -31,10 +32,6 @@ export interface TrialSummary {
   readonly holds: boolean | null;
   /** Why the figures are no result; null where they are one. */
   readonly invalid: string | null;
-}
-
-function mean(values: readonly number[]): number {
-  return sumOf(values) / values.length;
 }
 
 /** Integral of the number of queries in the system over the run, divided by the time. */
@@ -98,7 +95,7 @@ export function summaryOf(
   // Queries of one moment have no times to keep.
   const isOneMoment = isOpen && records.every(({ scheduledMs }) => scheduledMs === records[0]?.scheduledMs);
   const limitMs = isOneMoment ? Infinity : MAX_LATENESS * (bound?.ms ?? median);
-  const latencyMean = mean([...latencies]);
+  const latencyMean = mean(latencies);
   const waits = answered.flatMap(({ startedMs, scheduledMs }) => (startedMs === null ? [] : startedMs - scheduledMs));
   const isComplete = outcome.end.kind === 'complete';
   const invalid = invalidBecause(outcome, latenessP99Ms, limitMs, bound);

@@ -1,3 +1,4 @@
+import { mean } from '../base/mean.js';
 import { fromFloat16Bits } from '../onnx/model/float16.js';
 import { elementsOf } from '../predictor/tensor-value.js';
 import type { DetectedBox, PredictedFeature } from './feature.js';
@@ -53,7 +54,7 @@ export function featureRows(feature: PredictedFeature): readonly FeatureRow[] {
     }
     case 'instance_segment': {
       const { index, label, probability, height, width, mask } = feature;
-      const covered = mask.reduce((sum, pixel) => sum + pixel, 0) / mask.length;
+      const covered = mean(mask);
       const details = `${corners(feature)}; ${(covered * 100).toFixed(1)} % of ${height} x ${width} pixels`;
       return [{ index, label, score: probability, box: feature, details }];
     }
