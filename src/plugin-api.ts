@@ -89,6 +89,7 @@ export { fittingTable, leftOutLines } from './base/fitting-table.js';
 export { counted } from './base/counted.js';
 export { formatMs, UNKNOWN } from './base/format-ms.js';
 export { gigabytes } from './base/gigabytes.js';
+export { inPercent } from './base/in-percent.js';
 export { listed } from './onnx/model/node-label.js';
 export { shortIds } from './base/short-ids.js';
 export { oneLine } from './base/one-line.js';

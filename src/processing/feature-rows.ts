@@ -1,3 +1,4 @@
+import { inPercent } from '../base/in-percent.js';
 import { mean } from '../base/mean.js';
 import { fromFloat16Bits } from '../onnx/model/float16.js';
 import { elementsOf } from '../predictor/tensor-value.js';
@@ -55,12 +56,12 @@ export function featureRows(feature: PredictedFeature): readonly FeatureRow[] {
     case 'instance_segment': {
       const { index, label, probability, height, width, mask } = feature;
       const covered = mean(mask);
-      const details = `${corners(feature)}; ${(covered * 100).toFixed(1)} % of ${height} x ${width} pixels`;
+      const details = `${corners(feature)}; ${inPercent(covered)} of ${height} x ${width} pixels`;
       return [{ index, label, score: probability, box: feature, details }];
     }
     case 'semantic_segment':
       return feature.shares.map(({ index, label, share }) => {
-        const details = `${(share * 100).toFixed(1)} % of ${feature.height} x ${feature.width} pixels`;
+        const details = `${inPercent(share)} of ${feature.height} x ${feature.width} pixels`;
         return { index, label, score: share, box: undefined, details };
       });
     case 'raw': {
