@@ -1,6 +1,7 @@
 import { readdir, realpath } from 'node:fs/promises';
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { messageOf, PlatformError } from '../../base/errors.js';
+import { isInside } from '../../base/is-inside.js';
 import { quoted, quotedUpTo } from '../../base/quoted.js';
 import { readRegularFile } from '../../base/regular-file.js';
 
@@ -25,11 +26,6 @@ const SEGMENT = /^[\p{L}\p{N}][\p{L}\p{N}._ -]{0,254}$/u;
 export interface DatasetFile {
   readonly id: string;
   readonly path: string;
-}
-
-function isWithin(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 async function resolveRealPath(path: string, what: string): Promise<string> {
@@ -73,7 +69,7 @@ export async function datasetFiles(
   const base = await resolveRealPath(root, `folder of datasets at ${root}`);
   const folder = await resolveRealPath(join(base, ...segments), what);
   const leadsOut = (path: string): PlatformError => new PlatformError('usage', `${what}: ${path} leads out of it`);
-  if (!isWithin(base, folder)) throw leadsOut('a link');
+  if (!isInside(base, folder)) throw leadsOut('a link');
   const hasMoreThan = (most: string): PlatformError =>
     new PlatformError('usage', `${what} has more than ${most}; ask for a part of it`);
   const files: DatasetFile[] = [];
@@ -85,7 +81,7 @@ export async function datasetFiles(
       if (files.length >= limits.pictures) throw hasMoreThan(`${limits.pictures} pictures`);
       const id = relative(folder, path).replaceAll(sep, '/');
       const real = await realpath(path);
-      if (!isWithin(base, real)) throw leadsOut(id);
+      if (!isInside(base, real)) throw leadsOut(id);
       files.push({ id, path: real });
     }
   } catch (cause) {
