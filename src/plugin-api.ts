@@ -99,6 +99,7 @@ export { DisjointSets } from './base/disjoint-sets.js';
 export { distinctByContent } from './base/distinct-by-content.js';
 export { groupedBy } from './base/grouped-by.js';
 export { ownValue } from './base/own-value.js';
+export { finite } from './base/finite.js';
 export { mean, median } from './base/mean.js';
 export { sumOf } from './base/sum-of.js';
 export { makeFolder } from './base/make-folder.js';

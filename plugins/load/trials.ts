@@ -1,4 +1,11 @@
-import { type Bound, leastQueries, offeredRate, poissonArrivals, type TrialOptions } from '../../src/plugin-api.js';
+import {
+  type Bound,
+  finite,
+  leastQueries,
+  offeredRate,
+  poissonArrivals,
+  type TrialOptions,
+} from '../../src/plugin-api.js';
 import { leastTrialMs, limitOf, type LoadSettings, replayedArrivals } from './settings.js';
 
 export interface TrialPlan {
@@ -10,8 +17,7 @@ export interface TrialPlan {
 /** null for closed loops, and for queries of one moment. */
 export function computeOfferedRate({ options: { plan } }: TrialPlan): number | null {
   if (plan.kind === 'closed') return null;
-  const offered = offeredRate(plan.arrivals);
-  return Number.isFinite(offered) ? offered : null;
+  return finite(offeredRate(plan.arrivals));
 }
 
 /** Queries of a closed loop where nobody says how many. */

@@ -1,3 +1,4 @@
+import { finite } from '../base/finite.js';
 import { mean } from '../base/mean.js';
 import { sumOf } from '../base/sum-of.js';
 import type { Bound } from './bound.js';
@@ -69,10 +70,6 @@ function summarizeRuns(records: readonly QueryRecord[]) {
   if (count === 0) return undefined;
   const meanMs = total / count;
   return { count, meanMs, variation: Math.sqrt(Math.max(0, squares / count - meanMs ** 2)) / meanMs };
-}
-
-function finite(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
 }
 
 export function summaryOf(

@@ -1,3 +1,4 @@
+import { finite } from '../base/finite.js';
 import { inPercent } from '../base/in-percent.js';
 import { mean } from '../base/mean.js';
 import { fromFloat16Bits } from '../onnx/model/float16.js';
@@ -17,10 +18,6 @@ export interface FeatureRow {
 }
 
 const SHOWN_VALUES = 6;
-
-function finite(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
-}
 
 /** null where not finite, and text for whole numbers beyond 2^53. */
 export function valuesOf({ elementType, dims, bytes }: RawFeature): (number | string | null)[] {

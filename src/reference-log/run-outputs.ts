@@ -3,6 +3,7 @@ import { isAbleTo } from '../agent/agent-description.js';
 import { wholeBenchmark } from '../agent/own-weights.js';
 import { FIRST_ELEMENTS, type RunValue } from '../agent/run-value.js';
 import { messageOf, PlatformError } from '../base/errors.js';
+import { finite } from '../base/finite.js';
 import { AS_IT_IS } from '../measurement/as-it-is.js';
 import type { RunOptions } from '../measurement/system.js';
 import { ELEMENT_TYPES } from '../onnx/model/element-type.js';
@@ -33,7 +34,7 @@ function loggedOutput(name: string, value: RunValue): LoggedOutput {
     element_type: value.elementType,
     dims: [...value.dims],
     sha256: value.sha256,
-    first: value.first.slice(0, FIRST_ELEMENTS).map((number) => (Number.isFinite(number) ? number : null)),
+    first: value.first.slice(0, FIRST_ELEMENTS).map(finite),
     norm: value.norm,
     not_finite: value.notFinite,
     top_5: rows.length === 1 ? [...(rows[0] ?? [])] : null,
