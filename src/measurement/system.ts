@@ -184,3 +184,8 @@ export function identifySystem(facts: SystemFacts, runOptions: RunOptions): Syst
   known.set(key, system);
   return system;
 }
+
+/** The class of a system, independent of its run options: the fingerprint with one thread. */
+export function computeClass(facts: SystemFacts): string {
+  return identifySystem(facts, ANY_RUN).fingerprint;
+}
