@@ -1,11 +1,4 @@
-import {
-  type Bound,
-  finite,
-  leastQueries,
-  offeredRate,
-  poissonArrivals,
-  type TrialOptions,
-} from '../../src/plugin-api.js';
+import { type Bound, leastQueries, offeredRate, poissonArrivals, type TrialOptions } from '../../src/plugin-api.js';
 import { leastTrialMs, limitOf, type LoadSettings, replayedArrivals } from './settings.js';
 
 export interface TrialPlan {
@@ -17,7 +10,8 @@ export interface TrialPlan {
 /** null for closed loops, and for queries of one moment. */
 export function computeOfferedRate({ options: { plan } }: TrialPlan): number | null {
   if (plan.kind === 'closed') return null;
-  return finite(offeredRate(plan.arrivals));
+  const offered = offeredRate(plan.arrivals);
+  return Number.isFinite(offered) ? offered : null;
 }
 
 /** Queries of a closed loop where nobody says how many. */
