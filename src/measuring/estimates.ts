@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { sha256Of } from '../base/sha256.js';
 import { type EstimatedBricks, estimatedBricks } from '../measurement/estimated-bricks.js';
 import { type System, systemSchema } from '../measurement/system.js';
 import type { Collection, CollectionDefinition } from '../store/collection.js';
@@ -80,7 +80,7 @@ function clipped(text: string): string {
 
 function hashSubject({ plugin, model, version, graph, system, batch, dimensions, settings }: Estimated): string {
   const content = JSON.stringify([plugin, model, version, graph, system, batch, dimensions, settings]);
-  return createHash('sha256').update(content).digest('hex');
+  return sha256Of(content);
 }
 
 function isSameValue(one: KeptEstimate, other: NewEstimate): boolean {

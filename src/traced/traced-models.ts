@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { PlatformError } from '../base/errors.js';
+import { sha256Of } from '../base/sha256.js';
 import type { MeasuredLayer, TracedModel } from '../foreign-traces/collect-models.js';
 import { kernelMemorySchema, poolSchema } from '../measurement/kernel-facts-schema.js';
 import { systemSchema } from '../measurement/system.js';
@@ -117,10 +117,7 @@ export async function storeTraces(
         );
       }
     }
-    const id = createHash('sha256')
-      .update(JSON.stringify([system, name, layers.map(withoutFacts), wholeMs, tracedWholeMs]))
-      .digest('hex')
-      .slice(0, 32);
+    const id = sha256Of(JSON.stringify([system, name, layers.map(withoutFacts), wholeMs, tracedWholeMs])).slice(0, 32);
     await store.collection(TRACED_LAYERS).putMany(
       layers.map(
         (layer, i) =>
