@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { listOf } from '../base/list-of.js';
 import { sha256Of } from '../base/sha256.js';
 import { type EstimatedBricks, estimatedBricks } from '../measurement/estimated-bricks.js';
 import { type System, systemSchema } from '../measurement/system.js';
@@ -126,13 +127,8 @@ async function keep(
   for (const { at: oldest } of earlier.slice(0, -MAX_OF_SUBJECT)) await estimates.delete({ subject, at: oldest });
 }
 
-async function readHistory(
-  estimates: Pick<Collection<KeptEstimate>, 'find'>,
-  subject: string,
-): Promise<KeptEstimate[]> {
-  const found: KeptEstimate[] = [];
-  for await (const estimate of estimates.find({ subject })) found.push(estimate);
-  return found;
+function readHistory(estimates: Pick<Collection<KeptEstimate>, 'find'>, subject: string): Promise<KeptEstimate[]> {
+  return listOf(estimates.find({ subject }));
 }
 
 /** Writes only a system that is not there yet, so that a run without news leaves the store as it is. */
