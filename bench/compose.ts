@@ -1,7 +1,7 @@
 import { compose } from '../plugins/dlbricks/estimate/compose.js';
 import { groupObservations } from '../plugins/dlbricks/estimate/observations.js';
 import { decomposeModel, uniqueBricks } from '../plugins/dlbricks/bricks/unique-bricks.js';
-import { createFakeAgent } from '../src/agent/fake-agent.js';
+import { createFakeAgent } from '../test/support/fake-agent.js';
 import { setupKey } from '../src/measurement/measurement.js';
 import { openStore } from '../src/store/open-store.js';
 import { CLASSICS } from '../src/zoo/zoo.js';

@@ -1,4 +1,4 @@
-import { mean, median } from '../../plugins/dlbricks/estimate/statistics.js';
+import { mean, median } from '../../src/base/mean.js';
 import type { ModelReport } from '../../plugins/dlbricks/report/report-schema.js';
 import { isWide } from '../../plugins/dlbricks/report/summary-lines.js';
 import { percent } from '../../plugins/dlbricks/report/words.js';

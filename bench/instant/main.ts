@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { mean } from '../../plugins/dlbricks/estimate/statistics.js';
+import { mean } from '../../src/base/mean.js';
 import { percent } from '../../plugins/dlbricks/report/words.js';
 import { connectAgent } from '../../src/agent/client/agent-client.js';
 import { cacheOptimizedGraphs } from '../../src/agent/client/optimized-graph-cache.js';

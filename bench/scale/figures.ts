@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { median } from '../../plugins/dlbricks/estimate/statistics.js';
 import { groupedBy } from '../../src/base/grouped-by.js';
+import { median } from '../../src/base/mean.js';
 import type { ToldItem } from './platform.js';
 import type { ProcessFigures, ProcessRole } from './processes.js';
 

@@ -1,5 +1,5 @@
 import type { BenchmarkAgent } from '../../src/agent/benchmark-agent.js';
-import { createFakeAgent } from '../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../test/support/fake-agent.js';
 import { PlatformError } from '../../src/base/errors.js';
 import { buildComposite } from '../../src/composite/composite.js';
 import { planComposites } from '../../src/composite/plan-composites.js';

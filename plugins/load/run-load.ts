@@ -2,6 +2,7 @@ import {
   boundOf,
   counted,
   identifySystem,
+  inPercent,
   type LoadedModel,
   messageOf,
   type MeasuringContext,
@@ -116,13 +117,9 @@ function listWarnings({ model, measured }: LoadRow): readonly string[] {
   const isOff = little !== null && Math.abs(little) > LITTLE_LIMIT && queries >= LITTLE_QUERIES && ended === 'complete';
   return [
     ...(steal !== null && steal > NOTICEABLE_STEAL
-      ? [
-          `${model}: other machines took ${(steal * 100).toFixed(1)} % of the processors' time; repeat it in a quiet hour`,
-        ]
+      ? [`${model}: other machines took ${inPercent(steal)} of the processors' time; repeat it in a quiet hour`]
       : []),
-    ...(isOff
-      ? [`${model}: Little's law is off by ${(little * 100).toFixed(1)} %, so the record may be incomplete`]
-      : []),
+    ...(isOff ? [`${model}: Little's law is off by ${inPercent(little)}, so the record may be incomplete`] : []),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { type ResultStore, type System, trimmedMean } from '../../src/plugin-api.js';
+import { mean, type ResultStore, type System, trimmedMean } from '../../src/plugin-api.js';
 
 /** Fewer runs do not show how far runs differ. */
 const MIN_RUNS = 20;
@@ -22,7 +22,6 @@ export async function storedRunTimes(
 
 /** Standard deviation over mean. */
 export function computeVariation(values: readonly number[]): number {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const square = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
-  return Math.sqrt(square) / mean;
+  const center = mean(values);
+  return Math.sqrt(mean(values.map((value) => (value - center) ** 2))) / center;
 }

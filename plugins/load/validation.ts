@@ -1,3 +1,4 @@
+import { mean } from '../../src/plugin-api.js';
 import type { LoadResult, LoadRow } from './load-result.js';
 
 interface Compared {
@@ -23,10 +24,9 @@ function compared(rows: readonly LoadRow[], figure: Figure): readonly Compared[]
 function formatLine(name: string, all: readonly Compared[]): readonly string[] {
   if (all.length === 0) return [];
   const errors = all.map(({ measured, value }) => Math.abs(value / measured - 1) * 100);
-  const mean = errors.reduce((sum, error) => sum + error, 0) / errors.length;
   const withInterval = all.filter(({ low, high }) => low !== null && high !== null);
   const inside = withInterval.filter(({ measured, low, high }) => measured >= (low ?? 0) && measured <= (high ?? 0));
-  const [average, worst] = [mean, Math.max(...errors)].map((error) => `${error.toFixed(1)} %`);
+  const [average, worst] = [mean(errors), Math.max(...errors)].map((error) => `${error.toFixed(1)} %`);
   const error = all.length === 1 ? `off by ${worst}` : `off by ${average} on average and ${worst} at most`;
   return [`predicted ${name}: ${error}; ${inside.length} of ${withInterval.length} measured values in their intervals`];
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { readlinkSync } from 'node:fs';
+import { sha256Of } from './sha256.js';
 import { readSystemFile } from './system-file.js';
 
 /** The same for processes whose monotonic clocks agree; '' where unknown. A hash: a boot's id identifies a machine. */
@@ -12,5 +12,5 @@ export function clockId(): string {
   } catch {
     // Before Linux 5.6, there is one namespace.
   }
-  return createHash('sha256').update(`mlmodelscope clock ${boot} ${namespace}`).digest('hex');
+  return sha256Of(`mlmodelscope clock ${boot} ${namespace}`);
 }

@@ -6,6 +6,8 @@ import { messageOf } from './errors.js';
 export interface NotAFile {
   readonly ok: false;
   readonly found: string;
+  /** It is a file with more bytes than the reader takes. */
+  readonly isTooLarge?: boolean;
 }
 
 export type FileBytes = { readonly ok: true; readonly bytes: Buffer } | NotAFile;
@@ -69,7 +71,7 @@ export async function readRegularFile(path: string, mostBytes: number): Promise<
     const bytes = byteLength > mostBytes ? undefined : await readAtMost(file, mostBytes + 1);
     if (bytes !== undefined && bytes.length <= mostBytes) return { ok: true, bytes };
     const size = bytes === undefined ? `${byteLength} bytes` : 'more bytes';
-    return { ok: false, found: `a file of ${size} (at most ${mostBytes})` };
+    return { ok: false, found: `a file of ${size} (at most ${mostBytes})`, isTooLarge: true };
   } catch (thrown) {
     return failure(thrown);
   } finally {

@@ -1,7 +1,7 @@
 import { connectAgent } from '../agent/client/agent-client.js';
 import type { RunningAgent } from '../agent/services/server.js';
+import { computeClass } from '../measurement/system.js';
 import type { ResultStore } from '../store/result-store.js';
-import { computeClass } from '../work/class-of.js';
 import { serveWork } from '../work/serve-work.js';
 import type { WorkQueue } from '../work/work-queue.js';
 import type { OwnedHost } from './host.js';

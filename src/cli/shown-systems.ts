@@ -4,6 +4,7 @@ import type { Page } from '../base/exporters/page.js';
 import type { TableResult } from '../base/exporters/exporter.js';
 import { fittingTable, leftOutLines } from '../base/fitting-table.js';
 import { formatMs, UNKNOWN } from '../base/format-ms.js';
+import { inPercent } from '../base/in-percent.js';
 import { oneLine } from '../base/one-line.js';
 import { type Column, textTable, left, right } from '../base/text-table.js';
 import { wrap } from '../base/wrap.js';
@@ -22,7 +23,7 @@ function estimateOf({ estimates }: SystemResult, model: string): Estimate | unde
 function latencyText(estimate: Estimate | undefined): string {
   if (estimate?.latency_ms == null) return UNKNOWN;
   const { latency_ms: ms, high_ms: high, coverage } = estimate;
-  const interval = high === null || ms === 0 ? '' : ` ± ${((high / ms - 1) * 100).toFixed(1)} %`;
+  const interval = high === null || ms === 0 ? '' : ` ± ${inPercent(high / ms - 1)}`;
   return `${coverage < 1 ? 'part: ' : ''}${formatMs(ms)}${interval}`;
 }
 

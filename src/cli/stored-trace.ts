@@ -1,4 +1,5 @@
 import { PlatformError } from '../base/errors.js';
+import { listOf } from '../base/list-of.js';
 import { evaluationCollections } from '../evaluation/records.js';
 import { EVALUATION_SPAN } from '../evaluation/run/serve-plugin.js';
 import type { ResultStore } from '../store/result-store.js';
@@ -8,9 +9,7 @@ import { byStart, type SpanDocument, SPANS } from '../tracing/span-document.js';
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-/;
 
 async function readSpans(store: ResultStore, traceId: string): Promise<readonly SpanDocument[]> {
-  const spans: SpanDocument[] = [];
-  for await (const span of store.collection(SPANS).find({ trace_id: traceId })) spans.push(span);
-  return spans.sort(byStart);
+  return (await listOf(store.collection(SPANS).find({ trace_id: traceId }))).sort(byStart);
 }
 
 /** Stands for a trace whose root is not in the store: its evaluation's run, from the earliest start to the latest end. */
@@ -34,8 +33,7 @@ async function submittedTraces(store: ResultStore): Promise<ReadonlySet<string>>
 }
 
 export async function storedRoots(store: ResultStore): Promise<readonly SpanDocument[]> {
-  const roots: SpanDocument[] = [];
-  for await (const root of store.collection(SPANS).find({ parent_span_id: '' })) roots.push(root);
+  const roots = await listOf(store.collection(SPANS).find({ parent_span_id: '' }));
   const known = new Set(roots.map(({ trace_id: id }) => id));
   for (const traceId of await submittedTraces(store)) {
     const standIn = known.has(traceId) ? undefined : standInFor(await readSpans(store, traceId));

@@ -4,19 +4,12 @@ import { check } from '../rpc/check-message.js';
 import type { RegisteredAgent } from './agent-directory.js';
 import { type AgentOffer, agentOfferSchema } from './agent-offer.js';
 
-export function toWireAgent(offer: AgentOffer): Agent {
-  const { address, tls, hostname, framework, frameworkVersion, architecture, processor } = offer;
-  const { operatingSystem, cores, memoryBytes, models } = offer;
-  return {
-    ...{ address, tls, hostname, framework, frameworkVersion, architecture, processor, operatingSystem, cores },
-    memoryBytes: BigInt(Math.round(memoryBytes)),
-    models: [...models],
-    registeredAt: undefined,
-  };
+export function toWireAgent({ memoryBytes, models, ...offer }: AgentOffer): Agent {
+  return { ...offer, memoryBytes: BigInt(Math.round(memoryBytes)), models: [...models], registeredAt: undefined };
 }
 
-/** Without the lease. */
-export function toWireRegistered(agent: RegisteredAgent): Agent {
+/** Without the lease and the secrets. */
+export function toWireRegistered({ id: _id, accessToken: _token, number: _number, ...agent }: RegisteredAgent): Agent {
   return { ...toWireAgent(agent), registeredAt: new Date(agent.registeredAt) };
 }
 

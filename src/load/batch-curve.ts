@@ -1,3 +1,4 @@
+import { mean } from '../base/mean.js';
 import { sumOf } from '../base/sum-of.js';
 
 export interface BatchTime {
@@ -47,9 +48,8 @@ export function batchCurve(times: readonly BatchTime[]): BatchCurve | undefined 
 /** The line through some times by least squares; null for fewer than two. */
 export function lineThrough(times: readonly BatchTime[]): BatchCurve['line'] {
   if (times.length < 2) return null;
-  const mean = (of: (time: BatchTime) => number): number => sumOf(times.map(of)) / times.length;
-  const meanBatch = mean(({ batch }) => batch);
-  const meanMs = mean(({ ms }) => ms);
+  const meanBatch = mean(times.map(({ batch }) => batch));
+  const meanMs = mean(times.map(({ ms }) => ms));
   const squares = sumOf(times.map(({ batch }) => (batch - meanBatch) ** 2));
   const bMs = sumOf(times.map(({ batch, ms }) => (batch - meanBatch) * (ms - meanMs))) / squares;
   const aMs = meanMs - bMs * meanBatch;

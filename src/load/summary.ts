@@ -1,3 +1,5 @@
+import { finite } from '../base/finite.js';
+import { mean } from '../base/mean.js';
 import { sumOf } from '../base/sum-of.js';
 import type { Bound } from './bound.js';
 import { leastQueries, mostOver, nearestRank, upperPercentile } from './percentiles.js';
@@ -31,10 +33,6 @@ export interface TrialSummary {
   readonly holds: boolean | null;
   /** Why the figures are no result; null where they are one. */
   readonly invalid: string | null;
-}
-
-function mean(values: readonly number[]): number {
-  return sumOf(values) / values.length;
 }
 
 /** Integral of the number of queries in the system over the run, divided by the time. */
@@ -74,10 +72,6 @@ function summarizeRuns(records: readonly QueryRecord[]) {
   return { count, meanMs, variation: Math.sqrt(Math.max(0, squares / count - meanMs ** 2)) / meanMs };
 }
 
-function finite(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
-}
-
 export function summaryOf(
   records: readonly QueryRecord[],
   outcome: TrialOutcome,
@@ -98,7 +92,7 @@ export function summaryOf(
   // Queries of one moment have no times to keep.
   const isOneMoment = isOpen && records.every(({ scheduledMs }) => scheduledMs === records[0]?.scheduledMs);
   const limitMs = isOneMoment ? Infinity : MAX_LATENESS * (bound?.ms ?? median);
-  const latencyMean = mean([...latencies]);
+  const latencyMean = mean(latencies);
   const waits = answered.flatMap(({ startedMs, scheduledMs }) => (startedMs === null ? [] : startedMs - scheduledMs));
   const isComplete = outcome.end.kind === 'complete';
   const invalid = invalidBecause(outcome, latenessP99Ms, limitMs, bound);

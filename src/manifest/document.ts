@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { positionsIn, type Position } from './position.js';
 import { byPosition, type Note, type Problem, type Problems } from './problem.js';
 import { quoted } from '../base/quoted.js';
+import { sha256Of } from '../base/sha256.js';
 import { parseYaml, type YamlFault, type YamlNode, type YamlPath } from './yaml-tree.js';
 
 export interface ManifestDocument {
@@ -123,6 +123,6 @@ export function parseDocument(file: string, bytes: Uint8Array, maxEvents?: numbe
   ) as [Problem[], Problem[]];
   const problems = byPosition([...repeatedKeys, ...others]);
   if (root === undefined) return { ok: false, problems };
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  const sha256 = sha256Of(bytes);
   return { ok: true, file, sha256, root, problems, repeatedKeys, positionOf };
 }

@@ -112,35 +112,29 @@ export const evaluationSchema = z.strictObject({
 
 export type EvaluationManifest = Readonly<z.output<typeof evaluationSchema>>;
 
-type ProtocolField = z.output<typeof protocolField>;
+type WithProtocol = Pick<EvaluationManifest, 'protocol'>;
 
-function protocolIn(field: ProtocolField): Protocol {
+export function protocolOf({ protocol }: WithProtocol): Protocol {
   return {
-    warmupRuns: field.warmup_runs,
-    runs: field.runs,
-    minRuns: field.min_runs,
-    timeBudgetMs: field.time_budget_ms,
+    warmupRuns: protocol.warmup_runs,
+    runs: protocol.runs,
+    minRuns: protocol.min_runs,
+    timeBudgetMs: protocol.time_budget_ms,
   };
 }
 
-function limitsIn(field: ProtocolField): Limits {
+export function limitsOf({ protocol }: WithProtocol): Limits {
   return {
-    timeLimitMs: field.time_limit_ms,
-    memoryLimitBytes: Math.ceil(field.memory_limit_gib * BYTES_PER_GIB),
+    timeLimitMs: protocol.time_limit_ms,
+    memoryLimitBytes: Math.ceil(protocol.memory_limit_gib * BYTES_PER_GIB),
   };
-}
-
-export function protocolOf({ protocol }: EvaluationManifest): Protocol {
-  return protocolIn(protocol);
-}
-
-export function limitsOf({ protocol }: EvaluationManifest): Limits {
-  return limitsIn(protocol);
 }
 
 export function agentChoiceOf({ agents, placement }: EvaluationManifest): AgentChoice {
   return { most: mostAgents(agents), placement };
 }
 
-export const DEFAULT_PROTOCOL: Protocol = protocolIn(protocolField.parse({}));
-export const DEFAULT_LIMITS: Limits = limitsIn(protocolField.parse({}));
+const DEFAULTS: WithProtocol = { protocol: protocolField.parse({}) };
+
+export const DEFAULT_PROTOCOL: Protocol = protocolOf(DEFAULTS);
+export const DEFAULT_LIMITS: Limits = limitsOf(DEFAULTS);

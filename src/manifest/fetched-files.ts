@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { posix } from 'node:path';
+import { sha256Of } from '../base/sha256.js';
 import type { Checksum } from './model.js';
 
 export const FETCHED_FOLDER = 'fetched';
@@ -22,7 +22,7 @@ const MAX_SEGMENT_LENGTH = 120;
 function safeSegment(segment: string): string {
   const safe = segment.replace(/[^\w.+@=,%~-]/g, '_');
   if (safe.length <= MAX_SEGMENT_LENGTH) return safe;
-  const digest = createHash('sha256').update(segment).digest('hex').slice(0, 16);
+  const digest = sha256Of(segment).slice(0, 16);
   return `${safe.slice(0, MAX_SEGMENT_LENGTH - digest.length - 1)}-${digest}`;
 }
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { DatasetManifest } from './dataset.js';
 import { type ManifestDocument, nodeAt, parseDocument, problemAt, problemAtKey, problemOfFile } from './document.js';
 import { MAX_MODELS, type EvaluationManifest, MOVED_SETTINGS } from './evaluation.js';
@@ -8,6 +7,7 @@ import { identifyManifest, type ManifestIdentity } from './identity.js';
 import { interpretDocument, type ManifestKind, type ManifestOf } from './load.js';
 import { byPosition, type Note, orThrow, type Problem, type Problems } from './problem.js';
 import { quoted } from '../base/quoted.js';
+import { sha256Of } from '../base/sha256.js';
 import { type Located, locateManifest, pinProblem } from './named-manifest.js';
 import { besideManifest, type ModelReference, parseModelReference } from './reference.js';
 import { loadReferred, type ReportReference } from './referred.js';
@@ -165,7 +165,7 @@ export async function referredManifests(path: string): Promise<readonly Referred
     else if (read?.ok !== true) {
       problems.push(problemAt(document, at, `a ${kind} manifest`, `${read?.found ?? ''} at ${quoted(located.path)}`));
     } else {
-      const sha256 = createHash('sha256').update(read.bytes).digest('hex');
+      const sha256 = sha256Of(read.bytes);
       const wrong = await pinProblem(reference, sha256, path, DISK);
       if (wrong === undefined) found.push({ kind, reference, path: located.path, sha256 });
       else problems.push(problemAt(document, at, wrong.expected, wrong.found));

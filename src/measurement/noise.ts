@@ -1,4 +1,5 @@
 import { counted } from '../base/counted.js';
+import { inPercent } from '../base/in-percent.js';
 import type { Conditions } from './conditions.js';
 import { isCoreShared, isUnderLoad, MIN_OTHERS_MS } from './disturbance.js';
 import type { Measurement } from './measurement.js';
@@ -10,10 +11,6 @@ export interface NoiseWarning {
 
 /** A cause gets a warning above this share. */
 const LIMITS = { steal: 0.01, otherLoad: 0.05, throttled: 0.005, frequency: 0.05 } as const;
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
-}
 
 /** Sum of a kind of time over all conditions that have it, relative to the processor time available. */
 function computeShare(
@@ -60,18 +57,18 @@ export function machineWarnings(facts: MachineFacts): readonly NoiseWarning[] {
   if (steal > LIMITS.steal) {
     warn(
       'steal',
-      `the hypervisor gave ${percent(steal)} of the processors' time to other machines; use a machine with cores of its own, or wait ${again}`,
+      `the hypervisor gave ${inPercent(steal)} of the processors' time to other machines; use a machine with cores of its own, or wait ${again}`,
     );
   }
   if (shared !== undefined) warn('shared_core', shared);
-  if (disturbed !== undefined) warn('other_load', disturbed(percent(otherLoad)));
+  if (disturbed !== undefined) warn('other_load', disturbed(inPercent(otherLoad)));
   else if (otherLoad > LIMITS.otherLoad) {
-    warn('other_load', `other processes took ${percent(otherLoad)} of the processors' time; stop them ${again}`);
+    warn('other_load', `other processes took ${inPercent(otherLoad)} of the processors' time; stop them ${again}`);
   }
   if (throttled > LIMITS.throttled) {
     warn(
       'quota',
-      `a processor quota held the runs back for ${percent(throttled)} of the time; raise the container's limit ${again}, or ask for fewer threads`,
+      `a processor quota held the runs back for ${inPercent(throttled)} of the time; raise the container's limit ${again}, or ask for fewer threads`,
     );
   }
   if (frequency !== undefined && frequency.highest > frequency.lowest * (1 + LIMITS.frequency)) {

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { oncePer } from '../base/once-per.js';
 import { threadsSchema } from '../base/default-threads.js';
+import { sha256Of } from '../base/sha256.js';
 import { PROCESSOR } from './as-it-is.js';
 import {
   DEFAULT_RUNTIME,
@@ -159,7 +159,7 @@ function identify(facts: SystemFacts, runOptions: RunOptions): System {
     ...(Object.keys(further).length === 0 ? [] : [further]),
   ];
   return {
-    fingerprint: createHash('sha256').update(JSON.stringify(hashed)).digest('hex'),
+    fingerprint: sha256Of(JSON.stringify(hashed)),
     processor,
     architecture,
     operatingSystem,
@@ -183,4 +183,9 @@ export function identifySystem(facts: SystemFacts, runOptions: RunOptions): Syst
   const system = known.get(key) ?? identify(facts, runOptions);
   known.set(key, system);
   return system;
+}
+
+/** The class of a system, independent of its run options: the fingerprint with one thread. */
+export function computeClass(facts: SystemFacts): string {
+  return identifySystem(facts, ANY_RUN).fingerprint;
 }

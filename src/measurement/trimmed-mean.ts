@@ -1,3 +1,4 @@
+import { mean } from '../base/mean.js';
 import type { Outcome } from './measurement.js';
 
 /** Share of the sorted samples that is dropped at each end. */
@@ -12,8 +13,7 @@ export function trimmed(samples: readonly number[]): readonly number[] {
 
 /** Of three it is the median; NaN without samples. Source: rai-project/evaluation, TrimmedMean. */
 export function trimmedMean(samples: readonly number[]): number {
-  const kept = trimmed(samples);
-  return kept.reduce((sum, sample) => sum + sample, 0) / kept.length;
+  return mean(trimmed(samples));
 }
 
 /** Milliseconds; null without samples. */

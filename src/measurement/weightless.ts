@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { oncePer } from '../base/once-per.js';
+import { sha256Of } from '../base/sha256.js';
 import { withCanonicalQuantization } from '../onnx/layers/canonical-quantization.js';
 import { fillRange, typedGraph } from '../onnx/values/fill-range.js';
 import type { DeclaredType, Graph, InputValues, Model, Tensor } from '../onnx/model/model.js';
@@ -11,7 +11,7 @@ import { encodeModelToBytes } from '../onnx/write/write-model.js';
 import type { Benchmark, BenchmarkInput } from './benchmark.js';
 
 export function computeSignature(model: Uint8Array): string {
-  return createHash('sha256').update(model).digest('hex');
+  return sha256Of(model);
 }
 
 /** Weights become inputs, after the model's own; steering constants stay. @throws PlatformError `model` if unbound */

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { listOf } from '../base/list-of.js';
+import { sha256Of } from '../base/sha256.js';
 import { type EstimatedBricks, estimatedBricks } from '../measurement/estimated-bricks.js';
 import { type System, systemSchema } from '../measurement/system.js';
 import type { Collection, CollectionDefinition } from '../store/collection.js';
@@ -80,7 +81,7 @@ function clipped(text: string): string {
 
 function hashSubject({ plugin, model, version, graph, system, batch, dimensions, settings }: Estimated): string {
   const content = JSON.stringify([plugin, model, version, graph, system, batch, dimensions, settings]);
-  return createHash('sha256').update(content).digest('hex');
+  return sha256Of(content);
 }
 
 function isSameValue(one: KeptEstimate, other: NewEstimate): boolean {
@@ -126,13 +127,8 @@ async function keep(
   for (const { at: oldest } of earlier.slice(0, -MAX_OF_SUBJECT)) await estimates.delete({ subject, at: oldest });
 }
 
-async function readHistory(
-  estimates: Pick<Collection<KeptEstimate>, 'find'>,
-  subject: string,
-): Promise<KeptEstimate[]> {
-  const found: KeptEstimate[] = [];
-  for await (const estimate of estimates.find({ subject })) found.push(estimate);
-  return found;
+function readHistory(estimates: Pick<Collection<KeptEstimate>, 'find'>, subject: string): Promise<KeptEstimate[]> {
+  return listOf(estimates.find({ subject }));
 }
 
 /** Writes only a system that is not there yet, so that a run without news leaves the store as it is. */

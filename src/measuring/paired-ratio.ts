@@ -1,3 +1,4 @@
+import { mean } from '../base/mean.js';
 import { studentWidth } from '../measurement/student.js';
 import { trimmed } from '../measurement/trimmed-mean.js';
 
@@ -26,10 +27,6 @@ export const ONE_INTERVAL: PairedConfidence = { tail: 0.05, comparisons: 1 };
 /** With fewer rounds, none is left out. */
 const MIN_TRIMMED = 8;
 
-function computeMean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
 /**
  * Only differences within a round count. One side of a round may be disturbed for seconds, so the interval is that of
  * the trimmed mean of the logarithms (Tukey and McLaughlin, Sankhya A 25(3), 1963), or of the mean with few rounds.
@@ -44,13 +41,13 @@ export function pairedRatio(
   const count = logs.length;
   if (count === 0) return undefined;
   const kept = count < MIN_TRIMMED ? logs : trimmed(logs);
-  const center = computeMean(kept);
+  const center = mean(kept);
   if (count === 1) return { ratio: Math.exp(center), low: undefined, high: undefined, rounds: count };
   const lowest = Math.min(...kept);
   const highest = Math.max(...kept);
   const winsorized = logs.map((log) => Math.min(Math.max(log, lowest), highest));
-  const mean = computeMean(winsorized);
-  const variance = winsorized.reduce((sum, log) => sum + (log - mean) ** 2, 0) / (count - 1);
+  const middle = mean(winsorized);
+  const variance = winsorized.reduce((sum, log) => sum + (log - middle) ** 2, 0) / (count - 1);
   const error = Math.sqrt(variance / count) / (kept.length / count);
   const half = studentWidth(tail / Math.max(1, comparisons), kept.length - 1) * error;
   return { ratio: Math.exp(center), low: Math.exp(center - half), high: Math.exp(center + half), rounds: count };

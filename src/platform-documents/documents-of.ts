@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { goArchitecture } from '../base/go-architecture.js';
+import { sha256Of } from '../base/sha256.js';
 import { runsOnProcessor, type System } from '../measurement/system.js';
 import type { SpanDocument } from '../tracing/span-document.js';
 import { TRACE_LEVELS } from '../tracing/trace-level.js';
@@ -86,5 +86,5 @@ function buildMachine(system: System, hostname: string): EvaluationDocument['mac
 
 /** From a hash of the text, so that it is the same in every store. */
 export function objectId(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 24);
+  return sha256Of(text).slice(0, 24);
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256Of } from '../base/sha256.js';
 import type { SpanAttributeValue, SpanDocument } from '../tracing/span-document.js';
 
 /** Times are whole microseconds. */
@@ -15,10 +15,10 @@ const NS_PER_MICROSECOND = 1000n;
 
 /** The root comes first. @param seed decides the identifiers: the same seed and spans give the same trace */
 export function traceSpans(seed: string, resource: SpanDocument['resource'], root: PlainSpan): readonly SpanDocument[] {
-  const trace_id = hash(seed).slice(0, 32);
+  const trace_id = sha256Of(seed).slice(0, 32);
   const spans: SpanDocument[] = [];
   const add = ({ name, startMicros, durationMicros, attributes, children }: PlainSpan, parent: string): void => {
-    const span_id = hash(`${seed} ${spans.length}`).slice(0, 16);
+    const span_id = sha256Of(`${seed} ${spans.length}`).slice(0, 16);
     spans.push({
       trace_id,
       span_id,
@@ -36,8 +36,4 @@ export function traceSpans(seed: string, resource: SpanDocument['resource'], roo
   };
   add(root, '');
   return spans;
-}
-
-function hash(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,3 +1,6 @@
+import { finite } from '../base/finite.js';
+import { inPercent } from '../base/in-percent.js';
+import { mean } from '../base/mean.js';
 import { fromFloat16Bits } from '../onnx/model/float16.js';
 import { elementsOf } from '../predictor/tensor-value.js';
 import type { DetectedBox, PredictedFeature } from './feature.js';
@@ -15,10 +18,6 @@ export interface FeatureRow {
 }
 
 const SHOWN_VALUES = 6;
-
-function finite(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
-}
 
 /** null where not finite, and text for whole numbers beyond 2^53. */
 export function valuesOf({ elementType, dims, bytes }: RawFeature): (number | string | null)[] {
@@ -53,13 +52,13 @@ export function featureRows(feature: PredictedFeature): readonly FeatureRow[] {
     }
     case 'instance_segment': {
       const { index, label, probability, height, width, mask } = feature;
-      const covered = mask.reduce((sum, pixel) => sum + pixel, 0) / mask.length;
-      const details = `${corners(feature)}; ${(covered * 100).toFixed(1)} % of ${height} x ${width} pixels`;
+      const covered = mean(mask);
+      const details = `${corners(feature)}; ${inPercent(covered)} of ${height} x ${width} pixels`;
       return [{ index, label, score: probability, box: feature, details }];
     }
     case 'semantic_segment':
       return feature.shares.map(({ index, label, share }) => {
-        const details = `${(share * 100).toFixed(1)} % of ${feature.height} x ${feature.width} pixels`;
+        const details = `${inPercent(share)} of ${feature.height} x ${feature.width} pixels`;
         return { index, label, score: share, box: undefined, details };
       });
     case 'raw': {

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { sha256Of } from '../base/sha256.js';
 import { provenanceSchema } from '../agent/provenance.js';
 import { estimatedBricks } from '../measurement/estimated-bricks.js';
 import { ELEMENT_TYPE_NAMES } from '../onnx/model/element-type.js';
@@ -125,7 +125,5 @@ function sorted(value: unknown): unknown {
 
 /** The order of keys, comments and spaces do not change it. */
 export function computeChecksum(section: unknown): string {
-  return createHash('sha256')
-    .update(JSON.stringify(sorted(section)))
-    .digest('hex');
+  return sha256Of(JSON.stringify(sorted(section)));
 }

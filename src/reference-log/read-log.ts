@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { dirname, join } from 'node:path';
 import { PlatformError } from '../base/errors.js';
+import { isInside } from '../base/is-inside.js';
 import { readRegularFile } from '../base/regular-file.js';
 import { checkedYamlFile } from '../manifest/checked-document.js';
 import { DISK, type ManifestFiles } from '../manifest/files.js';
@@ -35,10 +36,8 @@ export function editedSections(log: Log): readonly string[] {
 const OUTSIDE = "a file outside of the log's folder, which is not opened";
 
 /** Also where links are followed. */
-async function isInside(folder: string, path: string): Promise<boolean> {
-  const [from, to] = await Promise.all([realpath(folder), realpath(path).catch(() => resolve(path))]);
-  const found = relative(from, to);
-  return found !== '..' && !found.startsWith(`..${sep}`) && resolve(from, found) === to;
+async function isReallyInside(folder: string, path: string): Promise<boolean> {
+  return isInside(await realpath(folder), await realpath(path).catch(() => path));
 }
 
 /** Nothing outside of the folder is opened. */
@@ -47,10 +46,10 @@ export function filesOf(folder: string, written: ReadonlyMap<string, Uint8Array>
     async read(path) {
       const bytes = written.get(path);
       if (bytes !== undefined) return { ok: true, bytes };
-      return (await isInside(folder, path)) ? DISK.read(path) : { ok: false, found: OUTSIDE };
+      return (await isReallyInside(folder, path)) ? DISK.read(path) : { ok: false, found: OUTSIDE };
     },
     async missing(path) {
-      return (await isInside(folder, path)) ? DISK.missing(path) : OUTSIDE;
+      return (await isReallyInside(folder, path)) ? DISK.missing(path) : OUTSIDE;
     },
   };
 }

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import { buildProvenance } from '../agent/provenance.js';
 import { messageOf, PlatformError } from '../base/errors.js';
+import { sha256Of } from '../base/sha256.js';
 import type { Evaluation } from '../evaluation/evaluation.js';
 import type { PlatformEvent } from '../evaluation/event.js';
 import { runPlugin } from '../evaluation/run/run-plugin.js';
@@ -74,7 +74,7 @@ async function changedManifests(path: string, { task }: Log): Promise<readonly s
   for (const { kind, name, version, sha256, file } of task.manifests) {
     const found = await manifestAt(path, file);
     if (!found.ok) problems.push(`${kind} ${name} ${version}: ${found.found} at ${file}`);
-    else if (createHash('sha256').update(found.bytes).digest('hex') !== sha256) {
+    else if (sha256Of(found.bytes) !== sha256) {
       problems.push(`${kind} ${name} ${version}: ${file} was changed`);
     }
   }

@@ -3,9 +3,11 @@ import { isAbleTo } from '../agent/agent-description.js';
 import { wholeBenchmark } from '../agent/own-weights.js';
 import { FIRST_ELEMENTS, type RunValue } from '../agent/run-value.js';
 import { messageOf, PlatformError } from '../base/errors.js';
+import { finite } from '../base/finite.js';
 import { AS_IT_IS } from '../measurement/as-it-is.js';
 import type { RunOptions } from '../measurement/system.js';
 import { ELEMENT_TYPES } from '../onnx/model/element-type.js';
+import { topK } from '../processing/classes.js';
 import type { LoadedModel } from '../registry/load-model.js';
 import type { LoggedModel, LoggedOutput } from './log-schema.js';
 
@@ -21,11 +23,7 @@ export function topOf({ dims, elements, stride, elementType }: RunValue): readon
   const width = dims.at(-1) ?? 0;
   if (stride !== 1 || width <= TOP || ELEMENT_TYPES[elementType].kind !== 'float') return [];
   return Array.from({ length: elements.length / width }, (_, row) => {
-    const scores = elements.slice(row * width, (row + 1) * width).map((value, index) => ({ value, index }));
-    return scores
-      .sort((a, b) => b.value - a.value || a.index - b.index)
-      .slice(0, TOP)
-      .map(({ index }) => index);
+    return topK(elements.slice(row * width, (row + 1) * width), TOP).map(({ index }) => index);
   });
 }
 
@@ -36,7 +34,7 @@ function loggedOutput(name: string, value: RunValue): LoggedOutput {
     element_type: value.elementType,
     dims: [...value.dims],
     sha256: value.sha256,
-    first: value.first.slice(0, FIRST_ELEMENTS).map((number) => (Number.isFinite(number) ? number : null)),
+    first: value.first.slice(0, FIRST_ELEMENTS).map(finite),
     norm: value.norm,
     not_finite: value.notFinite,
     top_5: rows.length === 1 ? [...(rows[0] ?? [])] : null,

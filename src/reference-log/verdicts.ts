@@ -1,4 +1,5 @@
 import type { Provenance } from '../agent/provenance.js';
+import { mean } from '../base/mean.js';
 import { studentWidth } from '../measurement/student.js';
 import type { LoggedModel, LoggedOutput } from './log-schema.js';
 
@@ -110,10 +111,10 @@ export function comparePerformance(logged: Latency, now: readonly Latency[]): Pe
   }
   const logs = now.flatMap(({ latency_ms: ms }) => (ms ? [Math.log(ms)] : []));
   const count = logs.length;
-  const mean = logs.reduce((sum, one) => sum + one, 0) / count;
-  const ratio = Math.exp(mean) / before;
+  const center = mean(logs);
+  const ratio = Math.exp(center) / before;
   if (count < 2) return verdictOn(ratio, null, null);
-  const variance = logs.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (count - 1);
+  const variance = logs.reduce((sum, one) => sum + (one - center) ** 2, 0) / (count - 1);
   const half = studentWidth(TAIL, count - 1) * Math.sqrt(variance * (1 + 1 / count));
   return verdictOn(ratio, ratio * Math.exp(-half), ratio * Math.exp(half));
 }

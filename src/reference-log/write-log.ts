@@ -1,10 +1,12 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { dirname, relative } from 'node:path';
 import { dump } from 'js-yaml';
 import { buildProvenance } from '../agent/provenance.js';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import { PlatformError } from '../base/errors.js';
+import { isInside } from '../base/is-inside.js';
 import { requireWritable, writeResult } from '../base/output-file.js';
+import { sha256Of } from '../base/sha256.js';
 import { withSnakeKeys } from '../base/snake-case.js';
 import type { Achieved } from '../evaluation/achieved.js';
 import type { ManifestIdentity } from '../manifest/index.js';
@@ -71,8 +73,7 @@ const LOGS: CollectionDefinition<Log> = { name: 'logs', schema: logSchema, key: 
 
 /** @throws PlatformError `usage` outside of the log's folder */
 function insideOf(log: string, path: string): string {
-  const found = relative(resolve(dirname(log)), resolve(path));
-  if (found !== '..' && !found.startsWith(`..${sep}`) && !isAbsolute(found)) return found;
+  if (isInside(dirname(log), path)) return relative(dirname(log), path);
   throw new PlatformError(
     'usage',
     `--log ${log}: ${path} is outside of the log's folder, and a log refers to nothing there; write the log into a folder above it`,
@@ -171,7 +172,7 @@ async function loggedModel(model: LoadedModel, run: RunToLog, { agent, signal }:
     whole_ms: achieved?.whole_ms ?? null,
     ...achieved?.parts,
     runs: runMs?.length ?? null,
-    samples_sha256: runMs === undefined ? null : createHash('sha256').update(JSON.stringify(runMs)).digest('hex'),
+    samples_sha256: runMs === undefined ? null : sha256Of(JSON.stringify(runMs)),
     throughput: latencyMs === null || latencyMs === 0 ? null : (run.batch * 1000) / latencyMs,
     ...ran,
   };

@@ -1,3 +1,4 @@
+import { untilDone } from '../base/cancellation.js';
 import { PlatformError } from '../base/errors.js';
 import type { Collection } from '../store/collection.js';
 import { isFinal, type LoggedEvent, type PlatformEvent } from '../evaluation/event.js';
@@ -132,15 +133,9 @@ export class EventLog {
 
   async changed(after: Cursor, signal: AbortSignal): Promise<void> {
     while (this.read(after).events.length === 0 && !signal.aborted) {
-      await new Promise<void>((resolve) => {
-        const wake = (): void => {
-          this.#waiting.delete(wake);
-          signal.removeEventListener('abort', wake);
-          resolve();
-        };
-        this.#waiting.add(wake);
-        signal.addEventListener('abort', wake, { once: true });
-      });
+      let wake = (): void => undefined;
+      await untilDone(signal, (done) => this.#waiting.add((wake = done)));
+      this.#waiting.delete(wake);
     }
   }
 

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { oncePer } from '../base/once-per.js';
+import { sha256Of } from '../base/sha256.js';
 import { measurementSchema, type Measurement, upgradedMeasurement } from '../measurement/measurement.js';
 import { systemSchema, type System } from '../measurement/system.js';
 import { readText, type Read } from './stored-text.js';
@@ -21,7 +21,7 @@ export type MeasurementDocument = z.infer<typeof measurementDocumentSchema>;
  * on (memory varies between boots), and each measurement keeps its own.
  */
 export const systemId = oncePer((system: System): string => {
-  const hash = createHash('sha256').update(JSON.stringify(system)).digest('hex');
+  const hash = sha256Of(JSON.stringify(system));
   return `${system.fingerprint}.${hash.slice(0, 16)}`;
 });
 

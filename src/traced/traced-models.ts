@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { PlatformError } from '../base/errors.js';
+import { listOf } from '../base/list-of.js';
+import { sha256Of } from '../base/sha256.js';
 import type { MeasuredLayer, TracedModel } from '../foreign-traces/collect-models.js';
 import { kernelMemorySchema, poolSchema } from '../measurement/kernel-facts-schema.js';
 import { systemSchema } from '../measurement/system.js';
@@ -117,10 +118,7 @@ export async function storeTraces(
         );
       }
     }
-    const id = createHash('sha256')
-      .update(JSON.stringify([system, name, layers.map(withoutFacts), wholeMs, tracedWholeMs]))
-      .digest('hex')
-      .slice(0, 32);
+    const id = sha256Of(JSON.stringify([system, name, layers.map(withoutFacts), wholeMs, tracedWholeMs])).slice(0, 32);
     await store.collection(TRACED_LAYERS).putMany(
       layers.map(
         (layer, i) =>
@@ -162,13 +160,11 @@ export async function storedSystems(store: ResultStore): Promise<readonly string
 
 /** In the order of their import. */
 export async function readStoredTraces(store: ResultStore, system: string): Promise<readonly TracedModel[]> {
-  const found: StoredModel[] = [];
-  for await (const model of store.collection(TRACED_MODELS).find({ system })) {
-    if (model.traced === undefined) found.push(model);
-  }
+  const found = await listOf(store.collection(TRACED_MODELS).find({ system }));
   found.sort((a, b) => (a.importedAt < b.importedAt ? -1 : a.importedAt > b.importedAt ? 1 : a.order - b.order));
   const models: TracedModel[] = [];
-  for (const { trace: id, model, source, traceIds = [], wholeMs, tracedWholeMs } of found) {
+  for (const { trace: id, traced, model, source, traceIds = [], wholeMs, tracedWholeMs } of found) {
+    if (traced !== undefined) continue;
     const layers = await layersOfTrace(store, id);
     models.push({ model, system, source, traceIds, layers, wholeMs, tracedWholeMs });
   }
@@ -181,15 +177,12 @@ interface Readable {
   ): Pick<Collection<Document>, 'get' | 'find'>;
 }
 
-export async function layersOfTrace(store: Readable, id: string): Promise<readonly StoredLayer[]> {
-  const layers: StoredLayer[] = [];
-  for await (const layer of store.collection(TRACED_LAYERS).find({ trace: id })) layers.push(layer);
-  return layers;
+export function layersOfTrace(store: Readable, id: string): Promise<readonly StoredLayer[]> {
+  return listOf(store.collection(TRACED_LAYERS).find({ trace: id }));
 }
 
 /** The newest first. */
 export async function storedTraces(store: Readable): Promise<readonly StoredModel[]> {
-  const found: StoredModel[] = [];
-  for await (const model of store.collection(TRACED_MODELS).find({})) found.push(model);
+  const found = await listOf(store.collection(TRACED_MODELS).find({}));
   return found.sort((a, b) => (a.importedAt < b.importedAt ? 1 : a.importedAt > b.importedAt ? -1 : a.order - b.order));
 }

@@ -9,7 +9,7 @@ import type { Recorded, RecordedSizes } from '../../bench/scale/recorded.js';
 import { keyBytesOf } from '../../bench/scale/store-size.js';
 import { waitingAgent } from '../../bench/scale/waiting-agent.js';
 import type { WaitedItem } from '../../bench/scale/agent-messages.js';
-import { createFakeAgent } from '../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../support/fake-agent.js';
 import { refusal } from '../rpc/support/refusal.js';
 
 const MB = 1e6;

@@ -6,7 +6,7 @@ import type { EvaluationOutcome } from '../../src/cli/evaluations.js';
 import type { OwnedHost } from '../../src/cli/host.js';
 import { showOutcome } from '../../src/cli/show-outcome.js';
 import { buildSystemsResult } from '../../src/evaluation/systems-result.js';
-import { createFakeAgent } from '../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../support/fake-agent.js';
 import { recordingHost } from '../plugins/dlbricks/commands/command-host.js';
 import { endToEndOf, estimateOf, resultOf, SETTINGS } from '../plugins/dlbricks/report/sample-result.js';
 

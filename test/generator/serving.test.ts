@@ -68,8 +68,7 @@ describe('a generator with an agent', () => {
     const again = await generator.trial({ plan, dispatch: 'turns', seed: 1, limit: 1 });
     assert.equal(again.end.kind, 'complete');
     assert.ok(again.records.length >= 20 && again.longestQueue <= 2);
-    const [end] = await generator.close();
-    assert.equal(end?.clockDriftMs, 0);
+    await generator.close();
   });
 
   test('forms batches of the queries that wait', async () => {

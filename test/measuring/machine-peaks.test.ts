@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { buildRunOptions } from '../../src/measurement/system.js';
 import { KnownResults } from '../../src/measuring/known-results.js';
 import { type Peaks, computePeaks, peakTasks, computeRidge, storedPeaks } from '../../src/measuring/machine-peaks.js';
-import { createFakeAgent } from '../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../support/fake-agent.js';
 import { identifySystem } from '../../src/measurement/system.js';
 import type { Outcome } from '../../src/measurement/measurement.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';

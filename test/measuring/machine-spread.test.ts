@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MachineSpread } from '../../src/agent/benchmark-agent.js';
-import { createFakeAgent } from '../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../support/fake-agent.js';
 import { readMachineSpread } from '../../src/measuring/machine-spread.js';
 import { PlatformError } from '../../src/base/errors.js';
 import type { ResultStore } from '../../src/store/result-store.js';

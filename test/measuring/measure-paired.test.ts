@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { BenchmarkAgent } from '../../src/agent/benchmark-agent.js';
-import { createFakeAgent } from '../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../support/fake-agent.js';
 import type { Conditions } from '../../src/measurement/conditions.js';
 import { type Both, measurePaired, type Pair } from '../../src/measuring/measure-paired.js';
 import { conditionsBeside } from '../store/measured-beside.js';

@@ -7,7 +7,7 @@ import { KnownResults } from '../../src/measuring/known-results.js';
 import { RunProgress } from '../../src/measuring/run-progress.js';
 import type { Task } from '../../src/measuring/task.js';
 import type { BenchmarkAgent, MeasuredRequest, RequestProgress } from '../../src/agent/benchmark-agent.js';
-import { createFakeAgent, type FakeAgentOptions } from '../../src/agent/fake-agent.js';
+import { createFakeAgent, type FakeAgentOptions } from '../support/fake-agent.js';
 import type { Measurement } from '../../src/measurement/measurement.js';
 import type { EvaluationEvent } from '../../src/evaluation/event.js';
 import type { ResultStore } from '../../src/store/result-store.js';

@@ -1,4 +1,4 @@
-import { createFakeAgent, type FakeAgent } from '../../src/agent/fake-agent.js';
+import { createFakeAgent, type FakeAgent } from '../support/fake-agent.js';
 import type { Evaluation } from '../../src/evaluation/evaluation.js';
 import type { PlatformEvent } from '../../src/evaluation/event.js';
 import { memoryLink } from '../../src/evaluation/link/memory-link.js';

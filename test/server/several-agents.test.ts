@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createDirectory } from '../../src/directory/agent-directory.js';
-import { createFakeAgent, type FakeAgent } from '../../src/agent/fake-agent.js';
+import { createFakeAgent, type FakeAgent } from '../support/fake-agent.js';
 import { memoryLink } from '../../src/evaluation/link/memory-link.js';
 import { fromWirePlatformMessage, toWirePlatformMessage } from '../../src/evaluation/link/link-wire.js';
 import { attachInBytes } from '../../src/evaluation/link/run-in-bytes.js';

@@ -38,7 +38,7 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   predictions: ['agent/predict'],
   agents: [
     'agent/failure',
-    'agent/fake-agent',
+    'support/fake-agent',
     'agent/client',
     'agent/jobs',
     'agent/services',

@@ -1,7 +1,7 @@
 // An agent in a process of its own that takes work from a broker, for tests that kill it: node agent-process.js QUEUE STORE HOST [MS].
 // It waits instead of measuring. Its clock is MS milliseconds off.
 import { setTimeout } from 'node:timers/promises';
-import { createFakeAgent } from '../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../support/fake-agent.js';
 import { openStore } from '../../src/store/open-store.js';
 import { openQueue } from '../../src/work/open-queue.js';
 import { serveWork } from '../../src/work/serve-work.js';

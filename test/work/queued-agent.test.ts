@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { BenchmarkAgent, MeasuredRequest, MeasureRequest } from '../../src/agent/benchmark-agent.js';
-import { createFakeAgent, type FakeAgent } from '../../src/agent/fake-agent.js';
+import { computeClass } from '../../src/measurement/system.js';
+import { createFakeAgent, type FakeAgent } from '../support/fake-agent.js';
 import type { Clock } from '../../src/base/clock.js';
 import { PlatformError } from '../../src/base/errors.js';
 import type { Measurement } from '../../src/measurement/measurement.js';
@@ -9,7 +10,6 @@ import { knownResults, buildWanted } from '../../src/measuring/known-results.js'
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { Answers } from '../../src/work/answers.js';
-import { computeClass } from '../../src/work/class-of.js';
 import { MemoryWorkQueue } from './memory/memory-work-queue.js';
 import { queuedAgent } from '../../src/work/queued-agent.js';
 import { serveWork } from '../../src/work/serve-work.js';

@@ -7,8 +7,8 @@ import { connectEvaluations, type EvaluationClient } from '../../src/evaluation/
 import type { LoggedEvent } from '../../src/evaluation/event.js';
 import type { Submission } from '../../src/evaluation/submission.js';
 import type { Measurement } from '../../src/measurement/measurement.js';
+import { computeClass } from '../../src/measurement/system.js';
 import { openStore } from '../../src/store/open-store.js';
-import { computeClass } from '../../src/work/class-of.js';
 import { assertNoOrphan } from '../../torture/checks/no-orphan.js';
 import { type Running, type StartOptions, workplace, type Workplace } from '../cli/support/command.js';
 import { type FerretDb, needsFerretDb, startFerretDb } from '../store/mongodb/ferretdb-process.js';

@@ -3,6 +3,7 @@ import {
   groupedBy,
   isReorder,
   type LayerGraph,
+  mean,
   pairedRatio,
   type Peaks,
   PlatformError,
@@ -11,7 +12,6 @@ import {
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import { longestPath } from '../estimate/longest-path.js';
-import { mean } from '../estimate/statistics.js';
 import type { AdviceOfModel, Outcome, Saving } from './advice-schema.js';
 import { leastWithChanges } from './layouts.js';
 import type { TimedVariant } from './measure-variants.js';

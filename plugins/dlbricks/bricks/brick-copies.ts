@@ -2,7 +2,6 @@ import {
   anonymousAttributes,
   type Benchmark,
   type BenchmarkInput,
-  type DeclaredType,
   GATHERING,
   inputBytes,
   isPacked,
@@ -15,7 +14,7 @@ import { brickModel } from '../cut/brick-model.js';
 import { readsLittleButWeights, weightShare } from '../cut/rough-time.js';
 import type { Brick } from './brick.js';
 import { emptyCall, type PackedValues } from './empty-call.js';
-import { ANY_OPSET, buildBenchmark, JOINED, joinNode, shapeNodes } from './shapes-only.js';
+import { ANY_OPSET, buildBenchmark, joinNode, shapeNodes } from './shapes-only.js';
 
 // For runtimes without a profile. A brick alone runs differently from one inside a model: its weights stay in the
 // cache, its outputs leave the memory arena, and the call counts in full. So several copies, with weights of their own,
@@ -105,23 +104,9 @@ function buildCopies(brick: Brick, source: Model, copies: number, { sets, shared
       shapes.push(shape);
     }
   }
-  const inputs = [...activations, ...copiedWeights];
-  const types = new Map<string, DeclaredType>(
-    inputs.map(({ name, elementType, dims }) => [name, { elementType, dims }]),
-  );
-  types.set(JOINED, { elementType: 'int64', dims: undefined });
-  const model = {
-    ...source,
-    opsets: new Map([...source.opsets, ['', chooseOpset(source)]]),
-    graph: {
-      ...graph,
-      nodes: [...nodes, joinNode(shapes)],
-      inputs: inputs.map(({ name }) => name),
-      outputs: [JOINED],
-      types,
-    },
-  };
-  return buildBenchmark(model, inputs);
+  const opsets = new Map([...source.opsets, ['', chooseOpset(source)] as const]);
+  const model = { ...source, opsets, graph: { ...graph, nodes: [...nodes, joinNode(shapes)] } };
+  return buildBenchmark(model, [...activations, ...copiedWeights]);
 }
 
 /** Few, so that bricks share baselines. */

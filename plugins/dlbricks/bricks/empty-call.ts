@@ -1,5 +1,5 @@
-import type { Benchmark, BenchmarkInput, DeclaredType, Model, TensorType } from '../../../src/plugin-api.js';
-import { ANY_OPSET, buildBenchmark, JOINED, joinNode, shapeNodes } from './shapes-only.js';
+import type { Benchmark, BenchmarkInput, TensorType } from '../../../src/plugin-api.js';
+import { ANY_OPSET, buildBenchmark, JOINED, joinNode, SHAPE, shapeNodes } from './shapes-only.js';
 
 export interface EmptyCall {
   readonly inputs: number;
@@ -32,24 +32,16 @@ export function emptyCall(
     const value = values[index] ?? made[index % made.length];
     return value === undefined ? [] : shapeNodes(value.name, output, value.elementType);
   });
-  const outputType = { elementType: 'int64', dims: undefined } as const;
   const leaving = joined ? [JOINED] : outputs;
-  const model: Model = {
+  const model = {
     source: 'empty call',
     irVersion: packed?.irVersion ?? 10,
     opsets: new Map([['', packed?.opset ?? ANY_OPSET]]),
     graph: {
       name: 'call',
       nodes: joined ? [...nodes, joinNode(outputs)] : nodes,
-      inputs: [...made, ...values].map(({ name }) => name),
-      outputs: leaving,
       initializers: new Map(),
-      types: new Map<string, DeclaredType>([
-        ...made.map(({ name }) => [name, type] as const),
-        ...values.map(({ name, elementType, dims }) => [name, { elementType, dims }] as const),
-        ...leaving.map((name) => [name, outputType] as const),
-      ]),
     },
   };
-  return buildBenchmark(model, [...made, ...values]);
+  return buildBenchmark(model, [...made, ...values], new Map(leaving.map((name) => [name, SHAPE])));
 }

@@ -1,6 +1,7 @@
 import {
   type Benchmark,
   type BenchmarkInput,
+  type DeclaredType,
   ELEMENT_TYPES,
   type ElementType,
   encodeModelToBytes,
@@ -17,6 +18,8 @@ export const ANY_OPSET = 13;
 
 /** The only output of a graph whose values stay in the runtime. */
 export const JOINED = 'joined';
+
+export const SHAPE: DeclaredType = { elementType: 'int64', dims: undefined };
 
 export function joinNode(inputs: readonly string[]): Node {
   const attributes = [intAttribute('axis', 0)];
@@ -36,7 +39,21 @@ export function shapeNodes(of: string, output: string, elementType: ElementType 
   return [cast, shapeNode(wide, output)];
 }
 
-export function buildBenchmark(model: Model, inputs: readonly BenchmarkInput[]): Benchmark {
-  const bytes = encodeModelToBytes(model);
+/** Without what its inputs and outputs say. */
+interface Inner extends Omit<Model, 'graph'> {
+  readonly graph: Omit<Model['graph'], 'inputs' | 'outputs' | 'types'>;
+}
+
+export function buildBenchmark(
+  model: Inner,
+  inputs: readonly BenchmarkInput[],
+  outputs: ReadonlyMap<string, DeclaredType> = new Map([[JOINED, SHAPE]]),
+): Benchmark {
+  const types = new Map<string, DeclaredType>(
+    inputs.map(({ name, elementType, dims }) => [name, { elementType, dims }]),
+  );
+  for (const [name, type] of outputs) types.set(name, type);
+  const names = { inputs: inputs.map(({ name }) => name), outputs: [...outputs.keys()] };
+  const bytes = encodeModelToBytes({ ...model, graph: { ...model.graph, ...names, types } });
   return { signature: computeSignature(bytes), model: bytes, inputs };
 }

@@ -1,10 +1,10 @@
-import { type Context, type Measurement, sharedShareOf, subjectKey, sumOf } from '../../../src/plugin-api.js';
+import { type Context, mean, type Measurement, sharedShareOf, subjectKey, sumOf } from '../../../src/plugin-api.js';
 import type { BrickRecipe, ModelRecipe } from '../bricks/recipe.js';
 import type { Unknown } from '../predict/kernel-predictor.js';
 import type { LayerFacts } from '../work/layer-facts.js';
 import type { Observations } from './observations.js';
 import { failureText } from './failure-text.js';
-import { mean, perCopy, type Summary, summarize } from './statistics.js';
+import { perCopy, type Summary, summarize } from './statistics.js';
 import type { Occurrence } from './variance-components.js';
 
 export interface BrickLatency {

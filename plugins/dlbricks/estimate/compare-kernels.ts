@@ -1,9 +1,8 @@
-import { sumOf } from '../../../src/plugin-api.js';
+import { mean, sumOf } from '../../../src/plugin-api.js';
 import { countTimed } from '../bricks/recipe.js';
 import { type BrickLatency, brickKey, brickLatency, type RecipeInContext } from './brick-latency.js';
 import { predictionInterval, type Spreads } from './interval.js';
 import type { Observations } from './observations.js';
-import { mean } from './statistics.js';
 
 export interface KernelsOfRun {
   readonly wholeMs: number;

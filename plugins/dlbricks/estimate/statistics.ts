@@ -1,4 +1,4 @@
-import { trimmed } from '../../../src/plugin-api.js';
+import { mean, trimmed } from '../../../src/plugin-api.js';
 
 /** A time with the interval that contains it with the stated confidence. Milliseconds. */
 export interface Interval {
@@ -13,18 +13,6 @@ export interface Summary {
   /** Standard error of `ms`, in ms; undefined for a single sample. */
   readonly standardErrorMs: number | undefined;
   readonly degreesOfFreedom: number;
-}
-
-/** @param values at least one */
-export function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-/** @param values at least one, in any order */
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = (sorted.length - 1) / 2;
-  return mean([sorted[Math.floor(middle)] ?? NaN, sorted[Math.ceil(middle)] ?? NaN]);
 }
 
 /** @param values at least two */

@@ -1,5 +1,5 @@
-import { groupedBy } from '../../../src/plugin-api.js';
-import { mean, type Spread } from './statistics.js';
+import { groupedBy, mean } from '../../../src/plugin-api.js';
+import type { Spread } from './statistics.js';
 
 /*
  * The spread between occasions in two components (docs/measuring.md, "Occasions and intervals"). The relative deviation

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
   type BenchmarkInput,
@@ -9,7 +10,8 @@ import {
   PlatformError,
   messageOf,
   MAX_LISTED_VALUES,
-  parseBoundedJson,
+  readJsonFile,
+  readRegularFile,
   schemaProblems,
   computeSignature,
   type TensorType,
@@ -24,7 +26,6 @@ import { type OptimizedFor, optimizedForSchema } from './optimized-for.js';
 import type { Recipe } from '../bricks/recipe.js';
 
 const MAX_BRICK_BYTES = 64 * 2 ** 20;
-const MAX_SUITE_BYTES = 256 * 2 ** 20;
 
 const MAX_FOOTPRINT_BYTES = 2 ** 50;
 
@@ -167,11 +168,7 @@ export async function writeSuite(folder: string, suite: Suite, recipe: Recipe): 
   const recipePath = join(folder, 'recipe.json');
   const temporary = join(folder, `.suite-${randomUUID()}`);
   for (const path of [target, recipePath]) {
-    const exists = await stat(path).then(
-      () => true,
-      () => false,
-    );
-    if (exists)
+    if (existsSync(path))
       throw new PlatformError('usage', `${path} exists already; name another folder with -o, or remove it first`);
   }
   try {
@@ -195,33 +192,11 @@ export async function writeSuite(folder: string, suite: Suite, recipe: Recipe): 
   }
 }
 
-async function readLimited(path: string, mostBytes: number): Promise<Buffer> {
-  const info = await stat(path).catch((error: unknown) => {
-    throw new PlatformError(
-      'usage',
-      `${path}: ${messageOf(error)}; a suite is a folder with suite.json and bricks/, as 'dlbricks generate' writes it`,
-    );
-  });
-  if (!info.isFile() || info.size > mostBytes) {
-    throw new PlatformError(
-      'usage',
-      `${path}: expected a file of at most ${mostBytes} bytes, found ${info.isFile() ? `${info.size} bytes` : 'none'}`,
-    );
-  }
-  return readFile(path);
-}
-
 /** From an untrusted source. @throws PlatformError `usage` with all problems of suite.json, or the first wrong brick */
 export async function readSuite(folder: string): Promise<Suite> {
   const path = join(folder, 'suite.json');
-  const text = (await readLimited(path, MAX_SUITE_BYTES)).toString('utf8');
-  let content: unknown;
-  try {
-    content = parseBoundedJson(text);
-  } catch (error) {
-    throw new PlatformError('usage', `${path}: not JSON: ${messageOf(error)}`, { cause: error });
-  }
-  const parsed = suiteSchema.safeParse(content);
+  const remedy = "a suite is a folder with suite.json and bricks/, as 'dlbricks generate' writes it";
+  const parsed = suiteSchema.safeParse(await readJsonFile(path, 'suite', remedy));
   if (!parsed.success) {
     const problems = schemaProblems(parsed.error, { whole: 'suite', most: 20 });
     throw new PlatformError('usage', problems.map((problem) => `${path}: ${problem}`).join('\n'));
@@ -251,13 +226,12 @@ function described(name: string, role: string, elementType = 'unknown', dims: re
 
 async function readBrick(folder: string, { signature, operators, inputs }: BrickDocument): Promise<Brick> {
   const file = join(folder, brickPath(signature));
-  const model = await readLimited(file, MAX_BRICK_BYTES);
-  if (computeSignature(model) !== signature) {
-    throw new PlatformError(
-      'usage',
-      `${file}: its content does not have the SHA-256 in its name; get the suite again from its author`,
-    );
-  }
+  const wrong = (problem: string): PlatformError =>
+    new PlatformError('usage', `${file}: ${problem}; get the suite again from its author`);
+  const read = await readRegularFile(file, MAX_BRICK_BYTES);
+  if (!read.ok) throw wrong(`expected a brick, found ${read.found}`);
+  const model = read.bytes;
+  if (computeSignature(model) !== signature) throw wrong('its content does not have the SHA-256 in its name');
   const { graph } = brickModel({ model }, file);
   const expected = graph.inputs.map((name) => {
     const type = graph.types.get(name);

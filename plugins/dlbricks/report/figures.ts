@@ -1,7 +1,4 @@
-/** null where it is not known or not finite: stored values can be too large to add. */
-export function finite(value: number | undefined): number | null {
-  return value !== undefined && Number.isFinite(value) ? value : null;
-}
+import { finite } from '../../../src/plugin-api.js';
 
 /** null where it would be infinite, or no number. */
 export function ratio(dividend: number | null, divisor: number | null): number | null {

@@ -1,5 +1,5 @@
-import { linePlot } from '../../../src/plugin-api.js';
-import { LEVELS, mean } from '../estimate/statistics.js';
+import { linePlot, mean } from '../../../src/plugin-api.js';
+import { LEVELS } from '../estimate/statistics.js';
 import type { Margin } from '../estimate/interval.js';
 import type { Report } from './report-schema.js';
 

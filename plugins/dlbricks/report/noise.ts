@@ -1,4 +1,4 @@
-import { type Measurement, measurementWarnings, type NoiseWarning } from '../../../src/plugin-api.js';
+import { inPercent, type Measurement, measurementWarnings, type NoiseWarning } from '../../../src/plugin-api.js';
 
 /** A larger spread between occasions gives a warning. */
 const MAX_SPREAD = 0.05;
@@ -16,6 +16,6 @@ export function noiseWarnings({ measurements, spread, canRemeasure, ...machine }
   const warnings = measurementWarnings(measurements, { ...machine, canRemeasure });
   if (spread === undefined || spread <= MAX_SPREAD) return warnings;
   const cause = warnings.length === 0 ? 'for an unknown reason' : 'see the other warnings';
-  const message = `one brick varies by ${(spread * 100).toFixed(1)} % from process to process, ${cause}; measure again ${canRemeasure ? 'with --remeasure all ' : ''}on a quieter machine`;
+  const message = `one brick varies by ${inPercent(spread)} from process to process, ${cause}; measure again ${canRemeasure ? 'with --remeasure all ' : ''}on a quieter machine`;
   return [...warnings, { cause: 'spread', message }];
 }

@@ -8,6 +8,7 @@ import {
   groupedBy,
   icicleChart,
   left,
+  mean,
   type Page,
   type PageSection,
   type PartOfTime,
@@ -20,7 +21,6 @@ import {
   UNKNOWN,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
-import { mean } from '../estimate/statistics.js';
 import { kernelsText } from './critical-path.js';
 import { columnsFor, estimateHint, type Row, makeRows } from './columns.js';
 import { calibrationPlot } from './interval-scores.js';

@@ -1,5 +1,6 @@
 import {
   buildProvenance,
+  finite,
   formatMs,
   latencyOfOutcome,
   type Measurement,
@@ -21,7 +22,7 @@ import { PROFILE_ERROR } from '../estimate/interval.js';
 import { CONFIDENCE, type Interval } from '../estimate/statistics.js';
 import { spreadOfBrick } from '../estimate/variance-components.js';
 import type { ModelReport, Report } from './report-schema.js';
-import { finite, toPercent, ratio } from './figures.js';
+import { toPercent, ratio } from './figures.js';
 import { settingsWarnings, withoutUnknownIntervals } from './settings-warnings.js';
 import { summarize } from './summary.js';
 import { wholeLatency } from './whole-latency.js';

@@ -1,4 +1,4 @@
-import { sumOf } from '../../../src/plugin-api.js';
+import { finite, sumOf } from '../../../src/plugin-api.js';
 import { spreadOfWholes } from '../estimate/spreads-of-system.js';
 import { meanIfAny } from '../estimate/statistics.js';
 import { computeCommonSpread, spreadOfBrick } from '../estimate/variance-components.js';
@@ -7,7 +7,7 @@ import { intervalScores, type Judged } from './interval-scores.js';
 import { computeAccuracy } from './accuracy.js';
 import type { Costs, EstimateResult, ModelResult, MeasuringCost } from './evaluation-result.js';
 import type { ModelReport, Report } from './report-schema.js';
-import { finite, toPercent, ratio } from './figures.js';
+import { toPercent, ratio } from './figures.js';
 
 function inSeconds({ nowMs, beforeMs }: MeasuringCost): number {
   return (nowMs + beforeMs) / 1000;

@@ -1,6 +1,7 @@
 import {
   type Column,
   counted,
+  finite,
   fittingTable,
   formatMs,
   left,
@@ -16,7 +17,7 @@ import { CUTS } from '../cut/cut.js';
 import { meanIfAny } from '../estimate/statistics.js';
 import type { EstimateResult } from '../report/evaluation-result.js';
 import { wordsOfCut } from '../report/configuration.js';
-import { finite, ratio } from '../report/figures.js';
+import { ratio } from '../report/figures.js';
 import { modelReportSchema, type Report, reportSchema } from '../report/report-schema.js';
 import { leadingLines, warningLines } from '../report/summary-lines.js';
 import { percent } from '../report/words.js';

@@ -1,6 +1,6 @@
-import { sumOf, trimmedMean } from '../../../src/plugin-api.js';
+import { mean, median, sumOf, trimmedMean } from '../../../src/plugin-api.js';
 import { longestPath } from '../estimate/longest-path.js';
-import { type ErrorSource, mean, median, type Spread } from '../estimate/statistics.js';
+import type { ErrorSource, Spread } from '../estimate/statistics.js';
 import { OccurrenceIndex, type Reuse } from './find-occurrences.js';
 import { LayerPredictor } from './layer-predictor.js';
 import type { FoundBy } from './match-level.js';

@@ -1,5 +1,4 @@
-import { groupedBy } from '../../../src/plugin-api.js';
-import { median } from '../estimate/statistics.js';
+import { groupedBy, median } from '../../../src/plugin-api.js';
 import { type CommonError, KernelPredictor, type Prediction, type Unknown } from '../predict/kernel-predictor.js';
 import type { LayerFacts } from '../work/layer-facts.js';
 import { hasTypes } from './match-level.js';

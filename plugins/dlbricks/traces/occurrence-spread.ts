@@ -1,5 +1,5 @@
-import { groupedBy } from '../../../src/plugin-api.js';
-import { mean, type Spread } from '../estimate/statistics.js';
+import { groupedBy, mean } from '../../../src/plugin-api.js';
+import type { Spread } from '../estimate/statistics.js';
 import type { Occurrence } from './trace-book.js';
 
 /** Least degrees of freedom of a layer's spread; layers with similar latency are added until there are as many. */

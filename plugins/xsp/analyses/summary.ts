@@ -1,4 +1,4 @@
-import { groupedBy, PlatformError, sumOf } from '../../../src/plugin-api.js';
+import { groupedBy, inPercent, PlatformError, sumOf } from '../../../src/plugin-api.js';
 import { type Row, text, xspAnalysis } from '../analysis.js';
 import { type Kernel, type Trace } from '../traces.js';
 import { computeRoof } from '../work.js';
@@ -6,8 +6,6 @@ import { computeParts } from './gaps.js';
 
 const TYPES = 5;
 const KERNELS = 3;
-
-const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 function findSlowest(kernels: readonly Kernel[], count: number): readonly Kernel[] {
   return kernels.toSorted((a, b) => b.ms - a.ms).slice(0, count);
@@ -18,7 +16,7 @@ function typesText({ kernels, kernelsMs }: Trace): string {
     .map(([type, of]) => ({ type, ms: sumOf(of.map((one) => one.ms)), count: of.length }))
     .toSorted((a, b) => b.ms - a.ms)
     .slice(0, TYPES);
-  return groups.map(({ type, ms, count }) => `${type} ${percent(ms / kernelsMs)} (${count})`).join(', ');
+  return groups.map(({ type, ms, count }) => `${type} ${inPercent(ms / kernelsMs)} (${count})`).join(', ');
 }
 
 function boundText({ kernels, kernelsMs }: Trace): string {
@@ -26,14 +24,14 @@ function boundText({ kernels, kernelsMs }: Trace): string {
     sumOf(kernels.filter(({ memoryBound }) => memoryBound === which).map(({ ms }) => ms)) / kernelsMs;
   const unknown = shareOf(null);
   if (unknown === 1) return "not known: 'mlmodelscope machine' measures the peaks; or no kernel has a count";
-  return `memory ${percent(shareOf(true))}, arithmetic ${percent(shareOf(false))}, not known ${percent(unknown)}`;
+  return `memory ${inPercent(shareOf(true))}, arithmetic ${inPercent(shareOf(false))}, not known ${inPercent(unknown)}`;
 }
 
 function kernelText(kernel: Kernel, trace: Trace): string {
   const { roof_percent: share, remark } = computeRoof(kernel, trace);
   const ofRoof =
     typeof share === 'number' ? `, ${share.toFixed(0)} % of its roof${remark === '' ? '' : ` (${remark})`}` : '';
-  return `${kernel.layer.operator} ${kernel.layer.name} ${kernel.shape}: ${kernel.ms.toFixed(3)} ms, ${percent(kernel.ms / trace.kernelsMs)}${ofRoof}`;
+  return `${kernel.layer.operator} ${kernel.layer.name} ${kernel.shape}: ${kernel.ms.toFixed(3)} ms, ${inPercent(kernel.ms / trace.kernelsMs)}${ofRoof}`;
 }
 
 function memoryText({ kernels }: Trace): string {
@@ -54,9 +52,11 @@ function linesOf(trace: Trace): readonly Row[] {
   const tracing =
     modelMs === undefined || tracedMs === undefined
       ? 'not known: the trace has no runs without the profile'
-      : `${(tracedMs - modelMs).toFixed(3)} ms (${percent(tracedMs / modelMs - 1)})`;
+      : `${(tracedMs - modelMs).toFixed(3)} ms (${inPercent(tracedMs / modelMs - 1)})`;
   const between =
-    gap?.ms == null || tracedMs === undefined ? 'not known' : `${gap.ms.toFixed(3)} ms, ${percent(gap.ms / tracedMs)}`;
+    gap?.ms == null || tracedMs === undefined
+      ? 'not known'
+      : `${gap.ms.toFixed(3)} ms, ${inPercent(gap.ms / tracedMs)}`;
   const waited = (waiting?.ms ?? 0) + (handing?.ms ?? 0);
   const lines: readonly (readonly [string, string])[] = [
     [
@@ -66,7 +66,7 @@ function linesOf(trace: Trace): readonly Row[] {
     ['kernels', `${kernels.length}, together ${kernelsMs.toFixed(3)} ms as the profile times them`],
     ['types', typesText(trace)],
     ['bound by', boundText(trace)],
-    ['waiting in kernels', `${waited.toFixed(3)} ms, ${percent(waited / kernelsMs)}`],
+    ['waiting in kernels', `${waited.toFixed(3)} ms, ${inPercent(waited / kernelsMs)}`],
     ['between kernels', between],
     ...findSlowest(kernels, KERNELS).map((kernel, at) => [`kernel ${at + 1}`, kernelText(kernel, trace)] as const),
     ['most memory', memoryText(trace)],

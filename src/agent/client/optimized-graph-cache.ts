@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { OptimizeResponse } from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
@@ -6,6 +5,7 @@ import type { Benchmark } from '../../measurement/benchmark.js';
 import { identifySystem, type System } from '../../measurement/system.js';
 import { writeFileAtomically } from '../../base/atomic-file.js';
 import { makeFolder, OWNER_ONLY } from '../../base/make-folder.js';
+import { sha256Of } from '../../base/sha256.js';
 import type { BenchmarkAgent, OptimizedGraph } from '../benchmark-agent.js';
 import { fromWireOptimized, toWireOptimized } from '../wire/benchmark-wire.js';
 
@@ -13,7 +13,7 @@ import { fromWireOptimized, toWireOptimized } from '../wire/benchmark-wire.js';
 const CACHE_VERSION = 4;
 
 function fileName({ fingerprint }: System, { signature }: Benchmark): string {
-  const key = createHash('sha256').update(`${CACHE_VERSION} ${fingerprint} ${signature}`).digest('hex');
+  const key = sha256Of(`${CACHE_VERSION} ${fingerprint} ${signature}`);
   return `${key}.binpb`;
 }
 

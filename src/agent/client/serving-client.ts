@@ -25,8 +25,6 @@ export interface ServingOptions {
 export interface ServingEnd {
   /** null where the server does not say. */
   readonly conditions: Conditions | null;
-  /** How far the agent's clock went off this one during the call; 0 where both are one clock. */
-  readonly clockDriftMs: number;
 }
 
 export interface Serving {
@@ -137,8 +135,7 @@ export async function connectServing(
   const ready = new Promise<string>((resolve) => (onReady = resolve));
   call.write({ request: { $case: 'open', value: toWireOpen(request) } });
   const serversClock = await unlessEnded(ready);
-  const isOneClock = serversClock !== '' && serversClock === clockId();
-  if (!isOneClock) offsetMs = await readOffset();
+  if (serversClock === '' || serversClock !== clockId()) offsetMs = await readOffset();
 
   let isSilent = false;
   const life = setInterval(() => {
@@ -169,13 +166,11 @@ export async function connectServing(
       },
     },
     async close() {
-      let clockDriftMs = 0;
       try {
-        if (!isOneClock && failure === undefined) clockDriftMs = (await readOffset()) - offsetMs;
         call.end();
         await ended;
         if (failure !== undefined) throw failure;
-        return { conditions, clockDriftMs };
+        return { conditions };
       } finally {
         client.close();
       }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256Of } from '../../base/sha256.js';
 import { ELEMENT_TYPES, isPacked } from '../../onnx/model/element-type.js';
 import { returnedValue, shapedValue } from '../../predictor/crossing-values.js';
 import type { TensorValue } from '../../predictor/tensor-value.js';
@@ -26,7 +26,7 @@ function describeRunValue(value: TensorValue, most: number): RunValue {
   return {
     elementType,
     dims,
-    sha256: createHash('sha256').update(bytes).digest('hex'),
+    sha256: sha256Of(bytes),
     norm: Math.sqrt(squares),
     notFinite,
     first: [...numbers.subarray(0, FIRST_ELEMENTS)],

@@ -1,8 +1,9 @@
 import { readdir, realpath } from 'node:fs/promises';
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { messageOf, PlatformError } from '../../base/errors.js';
+import { isInside } from '../../base/is-inside.js';
 import { quoted, quotedUpTo } from '../../base/quoted.js';
-import { openRegularFile } from '../../base/regular-file.js';
+import { readRegularFile } from '../../base/regular-file.js';
 
 export const SYNTHETIC = 'synthetic';
 
@@ -25,11 +26,6 @@ const SEGMENT = /^[\p{L}\p{N}][\p{L}\p{N}._ -]{0,254}$/u;
 export interface DatasetFile {
   readonly id: string;
   readonly path: string;
-}
-
-function isWithin(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 async function resolveRealPath(path: string, what: string): Promise<string> {
@@ -73,7 +69,7 @@ export async function datasetFiles(
   const base = await resolveRealPath(root, `folder of datasets at ${root}`);
   const folder = await resolveRealPath(join(base, ...segments), what);
   const leadsOut = (path: string): PlatformError => new PlatformError('usage', `${what}: ${path} leads out of it`);
-  if (!isWithin(base, folder)) throw leadsOut('a link');
+  if (!isInside(base, folder)) throw leadsOut('a link');
   const hasMoreThan = (most: string): PlatformError =>
     new PlatformError('usage', `${what} has more than ${most}; ask for a part of it`);
   const files: DatasetFile[] = [];
@@ -85,7 +81,7 @@ export async function datasetFiles(
       if (files.length >= limits.pictures) throw hasMoreThan(`${limits.pictures} pictures`);
       const id = relative(folder, path).replaceAll(sep, '/');
       const real = await realpath(path);
-      if (!isWithin(base, real)) throw leadsOut(id);
+      if (!isInside(base, real)) throw leadsOut(id);
       files.push({ id, path: real });
     }
   } catch (cause) {
@@ -98,15 +94,10 @@ export async function datasetFiles(
 
 /** @throws PlatformError `not_found` where there is no such file (any more), `usage` where it is too large */
 export async function readDatasetFile({ id, path }: DatasetFile, maxBytes: number): Promise<Buffer> {
-  const opened = await openRegularFile(path);
-  if (!opened.ok) throw new PlatformError('not_found', `${id} of the dataset: found ${opened.found}`);
-  const { file, byteLength } = opened;
-  try {
-    if (byteLength > maxBytes) throw new PlatformError('usage', `${id} of the dataset has more than ${maxBytes} bytes`);
-    return await file.readFile();
-  } finally {
-    await file.close();
-  }
+  const file = await readRegularFile(path, maxBytes);
+  if (file.ok) return file.bytes;
+  if (file.isTooLarge) throw new PlatformError('usage', `${id} of the dataset has more than ${maxBytes} bytes`);
+  throw new PlatformError('not_found', `${id} of the dataset: found ${file.found}`);
 }
 
 /** The number that is the dataset's name, or the size of one batch if it has none. @throws PlatformError `usage` */

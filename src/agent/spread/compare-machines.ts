@@ -1,3 +1,4 @@
+import { mean, median } from '../../base/mean.js';
 import type { Measurement } from '../../measurement/measurement.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import type { MachineSpread, MeasureRequest } from '../benchmark-agent.js';
@@ -53,15 +54,9 @@ export interface Comparison<Machine> {
   readonly spread: MachineSpread | undefined;
 }
 
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = (sorted.length - 1) / 2;
-  return ((sorted[Math.floor(middle)] ?? NaN) + (sorted[Math.ceil(middle)] ?? NaN)) / 2;
-}
-
 function relativeDeviation(values: readonly number[]): number {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  return Math.sqrt(values.reduce((sum, value) => sum + (value / mean - 1) ** 2, 0) / (values.length - 1));
+  const center = mean(values);
+  return Math.sqrt(values.reduce((sum, value) => sum + (value / center - 1) ** 2, 0) / (values.length - 1));
 }
 
 /** By the total time of the same requests. Outliers are beyond the spread of others, and {@link MIN_DIFFERENCE}. */

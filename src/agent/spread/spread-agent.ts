@@ -1,4 +1,5 @@
 import { messageOf, PlatformError } from '../../base/errors.js';
+import { inPercent } from '../../base/in-percent.js';
 import { merged } from '../../base/merged.js';
 import type {
   BenchmarkAgent,
@@ -27,10 +28,6 @@ export interface SpreadOptions {
 
 function nameSame(measurements: number): string {
   return measurements === 1 ? 'the same measurement' : `the same ${measurements} measurements`;
-}
-
-function percent(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
 }
 
 class Pool {
@@ -110,12 +107,12 @@ export function spreadAgent(all: readonly [Machine, ...Machine[]], { tell }: Spr
     const measured = nameSame(comparison.requests);
     for (const { machine, difference } of comparison.outliers) {
       const slower = difference > 0 ? 'longer' : 'less';
-      const takes = `it takes ${percent(Math.abs(difference))} ${slower} than the median of ${compared.length} machines`;
+      const takes = `it takes ${inPercent(Math.abs(difference))} ${slower} than the median of ${compared.length} machines`;
       machines.leaveOut(machine, `${takes} for ${measured}`);
     }
     spread = comparison.spread;
     if (spread === undefined) return;
-    const differ = `${spread.machines} machines differ by ${percent(spread.relative)} (standard deviation)`;
+    const differ = `${spread.machines} machines differ by ${inPercent(spread.relative)} (standard deviation)`;
     tell(spread.relative > MIN_DIFFERENCE ? 'warning' : 'info', `${differ} in the time of ${measured}`);
   }
 

@@ -1,5 +1,5 @@
 import { messageOf, PlatformError } from '../../base/errors.js';
-import { ANY_RUN, identifySystem } from '../../measurement/system.js';
+import { computeClass } from '../../measurement/system.js';
 import type { BenchmarkAgent, MeasuredRequest, MeasureOptions, MeasureRequest } from '../benchmark-agent.js';
 import { measureNumbered } from '../client/measure-numbered.js';
 import { isOfMachine, type Machine } from './machines.js';
@@ -14,10 +14,6 @@ export interface Standby {
 
 export interface StandbyOptions {
   readonly tell: (message: string) => void;
-}
-
-function computeFingerprint({ description }: BenchmarkAgent): string {
-  return identifySystem(description, ANY_RUN).fingerprint;
 }
 
 /** Removes the `standbys` that it tries. @throws PlatformError of the first that does not answer, or `lost` */
@@ -46,11 +42,11 @@ async function connectFirst(
 export async function standbyAgent(agents: readonly Standby[], { tell }: StandbyOptions): Promise<BenchmarkAgent> {
   const left = [...agents];
   let current = await connectFirst(left, () => true);
-  const fingerprint = computeFingerprint(current.agent);
+  const system = computeClass(current.agent.description);
   let replacing: Promise<void> | undefined;
 
   async function replace(lost: Machine, why: unknown): Promise<void> {
-    const next = await connectFirst(left, (agent) => computeFingerprint(agent) === fingerprint, why);
+    const next = await connectFirst(left, (agent) => computeClass(agent.description) === system, why);
     tell(`the agent at ${next.name} does the rest of the work of the agent at ${lost.name}: ${messageOf(why)}`);
     current = next;
     await lost.agent.close().catch(() => undefined);

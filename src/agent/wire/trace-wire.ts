@@ -1,4 +1,5 @@
 import * as wire from '../../generated/mlmodelscope/trace/v1/trace.js';
+import { withSnakeKeys } from '../../base/snake-case.js';
 import { check } from '../../rpc/check-message.js';
 import { type SpanDocument, spanDocumentSchema } from '../../tracing/span-document.js';
 import { includesLevel, type TraceLevel } from '../../tracing/trace-level.js';
@@ -62,19 +63,13 @@ export function toWireSpan(span: SpanDocument): wire.Span {
   };
 }
 
-export function fromWireSpan(message: wire.Span): SpanDocument {
+export function fromWireSpan({ attributesJson, resourceJson, ...message }: wire.Span): SpanDocument {
   const document = {
-    trace_id: message.traceId,
-    span_id: message.spanId,
-    parent_span_id: message.parentSpanId,
-    name: message.name,
-    kind: message.kind,
+    ...withSnakeKeys(message),
     start_unix_nano: `${message.startUnixNano}`,
     end_unix_nano: `${message.endUnixNano}`,
-    attributes: JSON.parse(message.attributesJson) as unknown,
-    status: message.status,
-    status_message: message.statusMessage,
-    resource: JSON.parse(message.resourceJson) as unknown,
+    attributes: JSON.parse(attributesJson) as unknown,
+    resource: JSON.parse(resourceJson) as unknown,
   };
   return check(spanDocumentSchema, document, 'span');
 }

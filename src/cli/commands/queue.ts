@@ -6,8 +6,8 @@ import { shortIds } from '../../base/short-ids.js';
 import { type Column, filledColumns, left, right } from '../../base/text-table.js';
 import type { System } from '../../measurement/system.js';
 import { systemDifferences } from '../../measurement/system-differences.js';
+import { computeClass } from '../../measurement/system.js';
 import type { ResultStore } from '../../store/result-store.js';
-import { computeClass } from '../../work/class-of.js';
 import { encodeItem, itemIn } from '../../work/work-item.js';
 import {
   type FailedWork,

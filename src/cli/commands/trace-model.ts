@@ -9,6 +9,7 @@ import {
 import { prepareOutputs, writeShown } from '../../command/outputs.js';
 import { runsOn } from '../../command/load-models.js';
 import { defaultThreads, threadsSchema } from '../../base/default-threads.js';
+import { inPercent } from '../../base/in-percent.js';
 import { numberOption, wholeNumberOption } from '../../base/option-value.js';
 import { dimensionOption } from '../../command/dimension-option.js';
 import { type KernelRow, type KernelTable, kernelTable, type OperatorRow } from '../../agent/kernel-table.js';
@@ -80,29 +81,27 @@ function ms(value: number): string {
   return value.toFixed(3);
 }
 
-const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
-
 const COLUMNS: readonly Column<KernelRow>[] = [
   left('operator', ({ opName }) => opName),
   left('index', ({ sequenceIndex }) => sequenceIndex),
   left('name', ({ name }) => name),
   left('output', ({ shape }) => shape),
   right('latency (ms)', ({ latencyMs }) => ms(latencyMs)),
-  right('share', ({ share }) => percent(share)),
+  right('share', ({ share }) => inPercent(share)),
 ];
 
 const OPERATOR_COLUMNS: readonly Column<OperatorRow>[] = [
   left('operator', ({ opName }) => opName),
   right('kernels', ({ kernels }) => String(kernels)),
   right('latency (ms)', ({ latencyMs }) => ms(latencyMs)),
-  right('share', ({ share }) => percent(share)),
+  right('share', ({ share }) => inPercent(share)),
 ];
 
 function formatSummary({ modelMs, tracedModelMs, overheadMs, kernelsMs }: KernelTable): readonly string[] {
   return [
     `kernels:          ${ms(kernelsMs)} ms in all, as the runtime times them`,
     `whole model:      ${ms(modelMs)} ms without tracing, ${ms(tracedModelMs)} ms with the kernels timed`,
-    `tracing overhead: ${ms(overheadMs)} ms (${percent(overheadMs / modelMs)})`,
+    `tracing overhead: ${ms(overheadMs)} ms (${inPercent(overheadMs / modelMs)})`,
   ];
 }
 
@@ -139,7 +138,7 @@ function shownKernels(table: KernelTable, { name, system, traceId, provenance }:
       table: textTable(COLUMNS, table.rows),
       notes: [
         ...table.operators.map((row) => {
-          return `${row.opName}: ${counted(row.kernels, 'kernel')}, ${ms(row.latencyMs)} ms, ${percent(row.share)}`;
+          return `${row.opName}: ${counted(row.kernels, 'kernel')}, ${ms(row.latencyMs)} ms, ${inPercent(row.share)}`;
         }),
         ...[...formatSummary(table), ...ofTrace].map((line) => line.replace(/: +/, ': ')),
       ],
@@ -147,14 +146,14 @@ function shownKernels(table: KernelTable, { name, system, traceId, provenance }:
     page: () => {
       const outermost = table.rows.filter(({ sequenceIndex }) => !sequenceIndex.includes('-'));
       const parts = outermost.map((row) => {
-        const hint = `${row.opName} ${row.name} ${row.shape}: ${ms(row.latencyMs)} ms, ${percent(row.share)}, ${counted(row.runs, 'run')}`;
+        const hint = `${row.opName} ${row.name} ${row.shape}: ${ms(row.latencyMs)} ms, ${inPercent(row.share)}, ${counted(row.runs, 'run')}`;
         return { kind: row.opName, name: row.name === '' ? row.opName : row.name, ms: row.latencyMs, hint };
       });
       const [slowest] = table.operators;
-      const most = slowest && ` ${slowest.opName} takes ${percent(slowest.share)} of the kernels' time.`;
+      const most = slowest && ` ${slowest.opName} takes ${inPercent(slowest.share)} of the kernels' time.`;
       return {
         title: `Kernels of ${name} on ${stackText(toSystemDocument(system))}`,
-        verdict: `The whole model takes ${ms(table.modelMs)} ms.${most ?? ''} Timing them costs ${ms(table.overheadMs)} ms (${percent(table.overheadMs / table.modelMs)}).`,
+        verdict: `The whole model takes ${ms(table.modelMs)} ms.${most ?? ''} Timing them costs ${ms(table.overheadMs)} ms (${inPercent(table.overheadMs / table.modelMs)}).`,
         sections: [
           {
             title: 'Where the time goes',

@@ -1,3 +1,4 @@
+import { finite } from '../../base/finite.js';
 import type { Provenance } from '../../agent/provenance.js';
 import type { Prediction } from '../../agent/client/prediction-client.js';
 import { valuesOf } from '../../processing/feature-rows.js';
@@ -6,10 +7,6 @@ import { toDocument } from '../document-text.js';
 import type { PredictionDocument } from '../json-documents.js';
 
 type FeatureDocument = Extract<PredictionDocument, { features: unknown }>['features'][number];
-
-function finite(value: number): number | null {
-  return Number.isFinite(value) ? value : null;
-}
 
 /** Runs of equal pixels, as pairs of value and length. */
 function encodeRuns(mask: Iterable<number>): [number, number][] {

@@ -1,6 +1,7 @@
 import type { Prediction } from '../../agent/client/prediction-client.js';
 import type { TableResult } from '../../base/exporters/exporter.js';
 import { fittingTable } from '../../base/fitting-table.js';
+import { mean } from '../../base/mean.js';
 import { type Column, textTable, left, right } from '../../base/text-table.js';
 import { type FeatureRow, featureRows, resultText, shortNumber } from '../../processing/feature-rows.js';
 import type { PredictedFeature } from '../../processing/feature.js';
@@ -42,7 +43,7 @@ function columnsFor(rows: readonly Row[]): readonly Column<Row>[] {
 }
 
 function meanMs(values: readonly number[]): string {
-  return (values.reduce((sum, value) => sum + value, 0) / values.length).toFixed(3);
+  return mean(values).toFixed(3);
 }
 
 function listNotes(predictions: readonly Prediction[], traceId: string): readonly string[] {

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { counted } from '../../base/counted.js';
 import { readRegularFile } from '../../base/regular-file.js';
 import { distinctByContent } from '../../base/distinct-by-content.js';
 import { PlatformError } from '../../base/errors.js';
+import { sha256Of } from '../../base/sha256.js';
 import { lockPath, readLock } from '../../fetch/lock.js';
 import { EMPTY_LOCK, type Lock } from '../../manifest/lock-file.js';
 import { besideManifest } from '../../manifest/reference.js';
@@ -143,7 +143,7 @@ async function labelFindings({ name, outputs }: ModelManifest, path: string): Pr
   for (const labels of files) {
     const file = await readRegularFile(besideManifest(path, labels), MAX_LABELS_BYTES);
     if (!file.ok || lock.files.has(labels)) continue;
-    const digest = createHash('sha256').update(file.bytes).digest('hex');
+    const digest = sha256Of(file.bytes);
     const lines = file.bytes.toString('utf8').trimEnd().split('\n').length;
     findings.push({
       id: 'labels',

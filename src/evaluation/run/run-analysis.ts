@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
+import { throwIfCancelled } from '../../base/cancellation.js';
 import { foreignMessageOf, PlatformError } from '../../base/errors.js';
 import { schemaProblem, schemaProblems } from '../../base/schema-problems.js';
 import { suggestion } from '../../base/suggestion.js';
 import type { ResultStore } from '../../store/result-store.js';
 import { type Analysis, type AnalysisTable, analysisTableSchema } from '../analysis.js';
 import { readableStore } from './readable-store.js';
+import { untilStopped } from './run-plugin.js';
 
 const TIME_LIMIT_MS = 5 * 60_000;
 
@@ -37,17 +38,6 @@ function parseSettings(analysis: Analysis, settings: object): unknown {
   throw new PlatformError('usage', `settings of ${analysis.name}: ${problems.join('; ')}`);
 }
 
-/** The promise rejects when the signal aborts. */
-function aborted(signal: AbortSignal): { readonly promise: Promise<never>; readonly forget: () => void } {
-  let forget = (): void => {};
-  const promise = new Promise<never>((_, reject) => {
-    const listener = (): void => reject(cancellationOf(signal));
-    signal.addEventListener('abort', listener, { once: true });
-    forget = () => signal.removeEventListener('abort', listener);
-  });
-  return { promise, forget };
-}
-
 /**
  * An analysis is untrusted: its result is checked, and one that does not end is abandoned.
  *
@@ -65,10 +55,9 @@ export async function runAnalysis(
   const tooLong = `the analysis ${analysis.name} did not end within ${timeLimitMs / 1000} s; ask it for less`;
   const timer = setTimeout(() => limit.abort(new PlatformError('timeout', tooLong)), timeLimitMs);
   const either = AbortSignal.any([signal, limit.signal]);
-  const ended = aborted(either);
   try {
     const context = { store: readableStore(store, either), signal: either };
-    const returned: unknown = await Promise.race([analysis.run(parsed, context), ended.promise]);
+    const returned: unknown = await untilStopped(analysis.run(parsed, context), either, 0);
     const table = analysisTableSchema.safeParse(returned);
     if (table.success) return table.data;
     const problems = schemaProblems(table.error);
@@ -81,6 +70,5 @@ export async function runAnalysis(
     });
   } finally {
     clearTimeout(timer);
-    ended.forget();
   }
 }

@@ -14,13 +14,13 @@ import {
 
 const STOP_LIMIT_MS = 5000;
 
-/** For a limited time only after the signal has asked the plugin to stop. */
-async function untilStopped<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+/** After the signal has asked foreign code to stop, only for a limited time. */
+export async function untilStopped<T>(answer: Promise<T>, signal: AbortSignal, limitMs = STOP_LIMIT_MS): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   let onAbort = (): void => {};
   const stopLimit = new Promise<never>((_resolve, reject) => {
     onAbort = (): void => {
-      timer = setTimeout(() => reject(cancellationOf(signal)), STOP_LIMIT_MS);
+      timer = setTimeout(() => reject(cancellationOf(signal)), limitMs);
     };
     if (signal.aborted) onAbort();
     else signal.addEventListener('abort', onAbort, { once: true });

@@ -4,7 +4,7 @@ import { nowMs, type ServingEnd } from '../../agent/client/serving-client.js';
 
 export const QUERY_LIMIT_MS = 120_000;
 
-export const UNKNOWN_END: ServingEnd = { conditions: null, clockDriftMs: 0 };
+export const UNKNOWN_END: ServingEnd = { conditions: null };
 
 /** The server says neither when the model's run began nor what else was in it. */
 export function unaryTarget(query: (samples: number) => Promise<unknown>): Target {

@@ -16,7 +16,3 @@ export function float(name: string, value: number): AttributeProto {
 export function string(name: string, value: string): AttributeProto {
   return AttributeProto.create({ name, type: AttributeType.STRING, s: new TextEncoder().encode(value) });
 }
-
-export function floats(name: string, values: readonly number[]): AttributeProto {
-  return AttributeProto.create({ name, type: AttributeType.FLOATS, floats: values.map(Math.fround) });
-}

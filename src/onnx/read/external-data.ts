@@ -1,8 +1,9 @@
 import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, relative, resolve } from 'node:path';
+import { dirname, isAbsolute, resolve } from 'node:path';
 import type { StringStringEntryProto } from '../../generated/onnx/onnx.js';
 import { PlatformError } from '../../base/errors.js';
 import type { TensorData } from '../model/model.js';
+import { isInside } from '../../base/is-inside.js';
 import { quoted } from '../../base/quoted.js';
 
 /** For values in other files or nowhere: `optional` where made-up ones will do, `gone` where no file is looked for. */
@@ -11,11 +12,6 @@ export type OwnValues = 'needed' | 'optional' | 'gone';
 interface DataFile {
   readonly path: string;
   readonly byteLength: number;
-}
-
-function isInside(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return !isAbsolute(way) && way.split(/[\\/]/)[0] !== '..';
 }
 
 /**

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { joinedBlocks } from '../../base/joined-blocks.js';
 import { oncePer } from '../../base/once-per.js';
+import { sha256Of } from '../../base/sha256.js';
 import {
   NodeProto,
   OperatorSetIdProto,
@@ -132,7 +132,7 @@ function describedValues(given: InputValues | undefined): string {
   const { low, high, list } = given;
   if (list === undefined) return `from ${low} to ${high}`;
   if (list.length <= MAX_DESCRIBED) return list.join(' ');
-  return `SHA-256 ${createHash('sha256').update(Float64Array.from(list)).digest('hex')}`;
+  return `SHA-256 ${sha256Of(Float64Array.from(list))}`;
 }
 
 /** A graph has the same nodes in all sizes, with and without its name. */

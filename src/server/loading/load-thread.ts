@@ -1,7 +1,7 @@
 // A worker thread that reads submissions one at a time, while the server answers others; see submission-loader.ts.
-import { createHash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import { messageOf, PlatformError } from '../../base/errors.js';
+import { sha256Of } from '../../base/sha256.js';
 import { loadSubmission } from '../../evaluation/submission.js';
 import { fromWireSubmission, toWireSubmission } from '../../evaluation/wire/submission-wire.js';
 import { Submission } from '../../generated/mlmodelscope/evaluation/v1/submission.js';
@@ -38,7 +38,7 @@ function encoded(submission: Submission): Uint8Array {
 
 async function load(bytes: Uint8Array, areGraphsWanted: () => Promise<boolean>): Promise<Uint8Array> {
   const message = decoded(bytes, 'usage', 'the request');
-  const digest = createHash('sha256').update(Submission.encode(message).finish()).digest('hex');
+  const digest = sha256Of(Submission.encode(message).finish());
   const { submission } = await loadSubmission(fromWireSubmission(message), async ({ name, plugin }, requirements) => {
     send({ kind: 'described', described: { digest, name, plugin, requirements } });
     if (!(await areGraphsWanted())) throw new NotWanted();

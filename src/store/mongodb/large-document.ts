@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { Binary, BSON, type Document } from 'mongodb';
+import { sha256Of } from '../../base/sha256.js';
 import { decodeDocument, encodeName } from './document-codec.js';
 
 /** The server's limit is 16 MiB; FerretDB keeps documents as text, which takes more room than BSON. */
@@ -41,7 +41,7 @@ export function splitDocument(owner: string, document: Document, json: object): 
   for (const { field, value, bytes } of sized.sort((a, b) => b.bytes - a.bytes)) {
     if (excess <= 0) break;
     const text = Buffer.from(JSON.stringify(value));
-    const sha256 = createHash('sha256').update(text).digest('hex');
+    const sha256 = sha256Of(text);
     const count = Math.ceil(text.length / PART_BYTES);
     for (let index = 0; index < count; index += 1) {
       const piece = text.subarray(index * PART_BYTES, (index + 1) * PART_BYTES);

@@ -1,3 +1,4 @@
+import { listOf } from '../../base/list-of.js';
 import { type Measurement, type MeasurementKey, measurementKey } from '../../measurement/measurement.js';
 import { systemSchema, type System } from '../../measurement/system.js';
 import type { Collection, CollectionDefinition, CollectionShape } from '../collection.js';
@@ -106,10 +107,8 @@ export class MongoResultStore implements ResultStore {
     return this.#findMeasurements({});
   }
 
-  async measurementsOf(signature: string): Promise<readonly Measurement[]> {
-    const found: Measurement[] = [];
-    for await (const measurement of this.#findMeasurements({ signature })) found.push(measurement);
-    return found;
+  measurementsOf(signature: string): Promise<readonly Measurement[]> {
+    return listOf(this.#findMeasurements({ signature }));
   }
 
   async *#findMeasurements(filter: { readonly signature?: string }): AsyncIterable<Measurement> {

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { sha256Of } from '../../base/sha256.js';
 import { measurementKey, type Measurement, type MeasurementKey } from '../../measurement/measurement.js';
 import { checkedDocument } from '../collection-document.js';
 import type { CollectionDefinition } from '../collection.js';
@@ -81,13 +81,13 @@ export class Spool {
 }
 
 export function spoolFolder(dataFolder: string, address: string): string {
-  return join(dataFolder, 'spool', createHash('sha256').update(address).digest('hex').slice(0, 16));
+  return join(dataFolder, 'spool', sha256Of(address).slice(0, 16));
 }
 
 /** The same key for all versions of a record, so that a later version takes the place of an earlier one. */
 function recordKey(record: TransferRecord): string {
   if (record.kind === 'measurement') return `measurement ${measurementId(measurementKey(record.measurement))}`;
   const { key } = checkedDocument(defineAnyDocument(record.collection), record.document);
-  const hash = createHash('sha256').update(JSON.stringify(key)).digest('hex');
+  const hash = sha256Of(JSON.stringify(key));
   return `document ${record.collection.name} ${hash}`;
 }

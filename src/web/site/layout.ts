@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { Markup, markup } from '../../base/markup.js';
+import { sha256Of } from '../../base/sha256.js';
 import { PAGE_SCRIPT } from '../page-script.js';
 import { SITE_SCRIPT } from './site-script.js';
 import { SITE_STYLE } from './site-style.js';
@@ -12,7 +12,7 @@ export interface Asset {
 }
 
 function asset(name: string, ending: string, type: string, text: string): Asset {
-  const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  const hash = sha256Of(text).slice(0, 16);
   return { path: `/assets/${name}-${hash}.${ending}`, type, text };
 }
 

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { type AsyncMessage, type Envelope, type MessageBody, type SyncMessage } from 'rabbitmq-client';
 import { ownValue } from '../../base/own-value.js';
+import { sha256Of } from '../../base/sha256.js';
 import { type FailedWork, MAX_DELIVERIES, type WorkMessage } from '../work-queue.js';
 import { FAILED, classIn, classOfQueue } from './topology.js';
 
@@ -23,7 +23,7 @@ function encodeBody(body: MessageBody): Uint8Array {
 /** A message without an id, which is not this project's, gets an id from its content. */
 export function workIn({ messageId, body: carried }: AsyncMessage | SyncMessage): WorkMessage {
   const body = encodeBody(carried);
-  return { id: messageId ?? createHash('sha256').update(body).digest('hex').slice(0, 32), body };
+  return { id: messageId ?? sha256Of(body).slice(0, 32), body };
 }
 
 export function deliveriesBefore({ headers }: AsyncMessage): number {

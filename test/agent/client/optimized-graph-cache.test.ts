@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createFakeAgent } from '../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../support/fake-agent.js';
 import { cacheOptimizedGraphs } from '../../../src/agent/client/optimized-graph-cache.js';
 import { withTemporaryFolder } from '../../onnx/temporary-folder.js';
 import { flatten, inferredOfFlatten } from '../support/contract.js';

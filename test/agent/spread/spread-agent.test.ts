@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { BenchmarkAgent, MeasuredRequest, MeasureRequest } from '../../../src/agent/benchmark-agent.js';
-import { createFakeAgent, type FakeAgent } from '../../../src/agent/fake-agent.js';
+import { createFakeAgent, type FakeAgent } from '../../support/fake-agent.js';
 import { spreadAgent } from '../../../src/agent/spread/spread-agent.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import { signatureOf } from '../../store/sample-measurement.js';

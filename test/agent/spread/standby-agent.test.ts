@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { BenchmarkAgent, MeasuredRequest } from '../../../src/agent/benchmark-agent.js';
-import { createFakeAgent, type FakeAgent } from '../../../src/agent/fake-agent.js';
+import { createFakeAgent, type FakeAgent } from '../../support/fake-agent.js';
 import { standbyAgent } from '../../../src/agent/spread/standby-agent.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import { refusal } from '../../rpc/support/refusal.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { abilitiesWith, type AgentDescription } from '../../../src/agent/agent-description.js';
-import { createFakeAgent } from '../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../support/fake-agent.js';
 import { fromWireDescription, toWireDescription } from '../../../src/agent/wire/description-wire.js';
 import { DescribeSystemResponse } from '../../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { ANY_RUN } from '../../../src/measurement/system.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { BenchmarkAgent } from '../../../src/agent/benchmark-agent.js';
-import { createFakeAgent } from '../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../support/fake-agent.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import type { Evaluation } from '../../../src/evaluation/evaluation.js';
 import type { PluginEvent } from '../../../src/evaluation/event.js';

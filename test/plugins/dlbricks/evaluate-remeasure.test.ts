@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Remeasure } from '../../../src/measurement/remeasure.js';
-import { createFakeAgent, type FakeAgentOptions } from '../../../src/agent/fake-agent.js';
+import { createFakeAgent, type FakeAgentOptions } from '../../support/fake-agent.js';
 import type { Conditions } from '../../../src/measurement/conditions.js';
 import type { Measurement } from '../../../src/measurement/measurement.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';

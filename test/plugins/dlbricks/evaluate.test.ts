@@ -8,7 +8,7 @@ import type { MeasuringContext } from '../../../src/measuring/measuring.js';
 import type { EvaluationEvent } from '../../../src/plugin-api.js';
 import type { BenchmarkAgent, MeasureOptions, OptimizedGraph } from '../../../src/agent/benchmark-agent.js';
 import type { Failure } from '../../../src/agent/failure.js';
-import { createFakeAgent, type FakeAgent } from '../../../src/agent/fake-agent.js';
+import { createFakeAgent, type FakeAgent } from '../../support/fake-agent.js';
 import { spreadAgent } from '../../../src/agent/spread/spread-agent.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import type { Benchmark } from '../../../src/measurement/benchmark.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import latency from '../../../plugins/latency/index.js';
 import { latencyResultSchema } from '../../../plugins/latency/latency-result.js';
-import { createFakeAgent, type FakeAgent } from '../../../src/agent/fake-agent.js';
+import { createFakeAgent, type FakeAgent } from '../../support/fake-agent.js';
 import type { EvaluationEvent } from '../../../src/evaluation/event.js';
 import { loadSubmission } from '../../../src/evaluation/submission.js';
 import type { Measurement } from '../../../src/measurement/measurement.js';

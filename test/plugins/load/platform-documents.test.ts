@@ -4,7 +4,7 @@ import { buildMeasured } from '../../../plugins/load/figures.js';
 import { keepTrial } from '../../../plugins/load/platform-documents.js';
 import { settingsSchema } from '../../../plugins/load/settings.js';
 import { computeOfferedRate, serverTrial } from '../../../plugins/load/trials.js';
-import { createFakeAgent } from '../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../support/fake-agent.js';
 import { simulateTrial } from '../../../src/load/simulate.js';
 import { summaryOf } from '../../../src/load/summary.js';
 import { EVALUATION_DOCUMENTS, PERFORMANCE_DOCUMENTS } from '../../../src/platform-documents/documents.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bricksOf } from '../../../plugins/load/stand-in.js';
-import { createFakeAgent } from '../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../support/fake-agent.js';
 import type { Benchmark } from '../../../src/measurement/benchmark.js';
 import { modelFromBenchmark } from '../../../src/measurement/weightless.js';
 import { SYSTEM } from '../../store/sample-measurement.js';

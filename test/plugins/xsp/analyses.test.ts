@@ -8,7 +8,7 @@ import type { Analysis, AnalysisTable } from '../../../src/evaluation/analysis.j
 import { runAnalysis } from '../../../src/evaluation/run/run-analysis.js';
 import { readTrace } from '../../../src/foreign-traces/read-trace.js';
 import { readProfile } from '../../../src/predictor/onnxruntime/read-profile.js';
-import { createFakeAgent } from '../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../support/fake-agent.js';
 import { identifySystem, buildRunOptions } from '../../../src/measurement/system.js';
 import { peakTasks } from '../../../src/measuring/machine-peaks.js';
 import { kernelTraces } from '../../../src/agent/jobs/trace-benchmark.js';

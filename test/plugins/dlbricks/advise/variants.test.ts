@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AS_TODAY, settingsFor, prepareVariants } from '../../../../plugins/dlbricks/advise/variants.js';
-import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../../support/fake-agent.js';
 import { PlatformError } from '../../../../src/base/errors.js';
 import { loadedChain } from '../support/chain-model.js';
 

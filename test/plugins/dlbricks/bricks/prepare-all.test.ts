@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { prepareAll } from '../../../../plugins/dlbricks/bricks/prepare-all.js';
 import { type CutSettings } from '../../../../plugins/dlbricks/bricks/decompose.js';
 import { prepareModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
-import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../../support/fake-agent.js';
 import { SYSTEM } from '../../../store/sample-measurement.js';
 import { loadedChain } from '../support/chain-model.js';
 

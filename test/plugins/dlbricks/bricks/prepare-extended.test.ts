@@ -6,7 +6,7 @@ import { prepareModel, type PreparedModel } from '../../../../plugins/dlbricks/b
 import { countBricks } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { bytesNote } from '../../../../plugins/dlbricks/bytes-note.js';
 import type { BenchmarkAgent } from '../../../../src/agent/benchmark-agent.js';
-import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../../support/fake-agent.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
 import { modelFromBenchmark, weightlessBenchmark } from '../../../../src/measurement/weightless.js';
 import { type LoadedModel, loadModel } from '../../../../src/registry/load-model.js';

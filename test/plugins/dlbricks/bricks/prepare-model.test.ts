@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { type CutSettings, decompose, graphToCut } from '../../../../plugins/dlbricks/bricks/decompose.js';
 import { prepareOrRefuse } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import type { OptimizedGraph } from '../../../../src/agent/benchmark-agent.js';
-import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../../support/fake-agent.js';
 import { PlatformError } from '../../../../src/base/errors.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
 import { modelFromBenchmark, weightlessBenchmark } from '../../../../src/measurement/weightless.js';

@@ -6,7 +6,7 @@ import { Command } from 'commander';
 import { registerCompare } from '../../../../plugins/dlbricks/commands/compare.js';
 import { comparisonSchema } from '../../../../plugins/dlbricks/compare/comparison-schema.js';
 import type { BenchmarkAgent } from '../../../../src/agent/benchmark-agent.js';
-import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../../support/fake-agent.js';
 import { readModel } from '../../../../src/onnx/read/read-model.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { loadedChain } from '../support/chain-model.js';

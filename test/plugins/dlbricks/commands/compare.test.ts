@@ -5,7 +5,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { Command } from 'commander';
 import { registerCompare } from '../../../../plugins/dlbricks/commands/compare.js';
 import type { Report } from '../../../../plugins/dlbricks/report/report-schema.js';
-import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../../support/fake-agent.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { comparedReport, modelReport } from '../compare/sample-reports.js';
 import { refused } from '../support/refused.js';

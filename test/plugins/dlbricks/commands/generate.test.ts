@@ -6,7 +6,7 @@ import { Command } from 'commander';
 import { registerGenerate } from '../../../../plugins/dlbricks/commands/generate.js';
 import { readRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { readSuite } from '../../../../plugins/dlbricks/exchange/suite.js';
-import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../../support/fake-agent.js';
 import { parseModel } from '../../../../src/onnx/read/read-model.js';
 import { model, node, pipeline, value } from '../../../onnx/protos.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';

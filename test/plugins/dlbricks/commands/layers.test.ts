@@ -7,7 +7,7 @@ import { registerLayers, registerPatterns } from '../../../../plugins/dlbricks/c
 import { PlatformError } from '../../../../src/base/errors.js';
 import { ICPE2020 } from '../../../../src/zoo/architectures/icpe2020/index.js';
 import { zooEntry } from '../../../../src/zoo/zoo.js';
-import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../../support/fake-agent.js';
 import { encodeModelToBytes } from '../../../../src/onnx/write/write-model.js';
 import { assertOfSchema } from '../../../schemas/validator.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { registerRun } from '../../../../plugins/dlbricks/commands/run.js';
 import { settingsSchema } from '../../../../plugins/dlbricks/settings.js';
-import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../../support/fake-agent.js';
 import { assertOfSchema } from '../../../schemas/validator.js';
 import { recordingHost } from './command-host.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { Command } from 'commander';
 import { registerShare } from '../../../../plugins/dlbricks/commands/share.js';
-import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../../support/fake-agent.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { refused } from '../support/refused.js';
 import { inferredFromBenchmark } from '../support/runtime.js';

@@ -5,7 +5,7 @@ import { compareRounds } from '../../../../plugins/dlbricks/compare/compare-roun
 import type { Comparison } from '../../../../plugins/dlbricks/compare/comparison.js';
 import { pairTasks, type PreparedSide } from '../../../../plugins/dlbricks/compare/measure-sides.js';
 import type { BenchmarkAgent } from '../../../../src/agent/benchmark-agent.js';
-import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../../support/fake-agent.js';
 import type { Failure } from '../../../../src/agent/failure.js';
 import { measurePaired } from '../../../../src/measuring/measure-paired.js';
 import { identifySystem, buildRunOptions } from '../../../../src/measurement/system.js';

@@ -8,7 +8,7 @@ import { groupObservations } from '../../../../plugins/dlbricks/estimate/observa
 import { readResults } from '../../../../plugins/dlbricks/exchange/results-file.js';
 import { readSuite } from '../../../../plugins/dlbricks/exchange/suite.js';
 import { measureSuite } from '../../../../plugins/dlbricks/measure/measure-suite.js';
-import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../../support/fake-agent.js';
 import { openMemoryStore } from '../../../../src/store/memory/open.js';
 import { LIMITS, PROTOCOL, SYSTEM } from '../../../store/sample-measurement.js';
 import { spreadsOf } from '../support/spreads.js';

@@ -162,7 +162,7 @@ describe('reading a suite refuses', () => {
   test('a suite.json that is no JSON', async (t) => {
     const { folder } = await written(t);
     await truncate(join(folder, 'suite.json'), 100);
-    await refused(readSuite(folder), 'usage', /suite\.json: not JSON/);
+    await refused(readSuite(folder), 'usage', /suite\.json: not a readable suite/, /generate/);
   });
 
   test('a brick whose file was changed', async (t) => {
@@ -186,7 +186,7 @@ describe('reading a suite refuses', () => {
   test('a brick whose file is missing', async (t) => {
     const { folder, bricks } = await written(t);
     await rm(join(folder, brickPath(bricks[1]?.signature ?? '')));
-    await refused(readSuite(folder), 'usage', new RegExp(bricks[1]?.signature ?? ''), /ENOENT/);
+    await refused(readSuite(folder), 'usage', new RegExp(bricks[1]?.signature ?? ''), /no such file/, /again/);
   });
 
   test('a brick that is no file', async (t) => {
@@ -194,13 +194,13 @@ describe('reading a suite refuses', () => {
     const path = join(folder, brickPath(bricks[1]?.signature ?? ''));
     await rm(path);
     await mkdir(path);
-    await refused(readSuite(folder), 'usage', /expected a file/);
+    await refused(readSuite(folder), 'usage', /expected a brick, found a folder/);
   });
 
   test('a brick that is too large, without reading it', async (t) => {
     const { folder, bricks } = await written(t);
     await truncate(join(folder, brickPath(bricks[1]?.signature ?? '')), 2 ** 40);
-    await refused(readSuite(folder), 'usage', /at most 67108864 bytes, found 1099511627776 bytes/);
+    await refused(readSuite(folder), 'usage', /found a file of 1099511627776 bytes \(at most 67108864\)/);
   });
 
   test('a brick that is no model, though its name is its hash', async (t) => {

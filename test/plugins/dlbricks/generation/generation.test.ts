@@ -4,7 +4,7 @@ import { runEstimation } from '../../../../plugins/dlbricks/estimation.js';
 import { cacheLengths, sampledLengths, sumOverSteps } from '../../../../plugins/dlbricks/generation/cache-lengths.js';
 import { withDecoders } from '../../../../plugins/dlbricks/generation/decoders.js';
 import { settingsSchema } from '../../../../plugins/dlbricks/settings.js';
-import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../../support/fake-agent.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
 import type { LoadedModel } from '../../../../src/registry/load-model.js';
 import { openMemoryStore } from '../../../../src/store/memory/open.js';

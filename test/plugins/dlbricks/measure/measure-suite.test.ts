@@ -10,7 +10,7 @@ import { readRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { readResults, resultsText } from '../../../../plugins/dlbricks/exchange/results-file.js';
 import { readSuite, writeSuite } from '../../../../plugins/dlbricks/exchange/suite.js';
 import { uniqueBricks } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
-import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../../support/fake-agent.js';
 import { outputCopy } from '../../../../plugins/dlbricks/bricks/output-copy.js';
 import type { EvaluationEvent } from '../../../../src/evaluation/event.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { keepPlatformDocuments } from '../../../../plugins/dlbricks/measure/platform-documents.js';
 import { KnownResults } from '../../../../src/measuring/known-results.js';
 import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from '../../../../plugins/dlbricks/measure/tasks.js';
-import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../../support/fake-agent.js';
 import type { Model } from '../../../../src/onnx/model/model.js';
 import { EVALUATION_DOCUMENTS } from '../../../../src/platform-documents/documents.js';
 import type { LoadedModel } from '../../../../src/registry/load-model.js';

@@ -1,5 +1,5 @@
 import type { BenchmarkAgent, OptimizedGraph } from '../../../../src/agent/benchmark-agent.js';
-import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../../support/fake-agent.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
 import { parseModel } from '../../../../src/onnx/read/read-model.js';
 

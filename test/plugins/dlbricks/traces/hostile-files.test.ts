@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { composeFromTraces } from '../../../../plugins/dlbricks/commands/compose-traces.js';
-import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../../support/fake-agent.js';
 import type { Progress } from '../../../../src/evaluation/plugin.js';
 import { readTrace } from '../../../../src/foreign-traces/read-trace.js';
 import { recordingHost } from '../commands/command-host.js';

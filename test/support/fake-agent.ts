@@ -1,13 +1,13 @@
-import { PlatformError } from '../base/errors.js';
-import type { Benchmark } from '../measurement/benchmark.js';
-import type { Conditions } from '../measurement/conditions.js';
-import type { Outcome } from '../measurement/measurement.js';
-import { identifySystem, type RunOptions } from '../measurement/system.js';
-import { ABILITIES, type Ability, type AgentDescription } from './agent-description.js';
-import type { BenchmarkAgent, OptimizedGraph } from './benchmark-agent.js';
-import type { InferredValue } from '../onnx/layers/layer-graph.js';
-import { throwIfCancelled } from '../base/cancellation.js';
-import type { Failure } from './failure.js';
+import { PlatformError } from '../../src/base/errors.js';
+import type { Benchmark } from '../../src/measurement/benchmark.js';
+import type { Conditions } from '../../src/measurement/conditions.js';
+import type { Outcome } from '../../src/measurement/measurement.js';
+import { identifySystem, type RunOptions } from '../../src/measurement/system.js';
+import { ABILITIES, type Ability, type AgentDescription } from '../../src/agent/agent-description.js';
+import type { BenchmarkAgent, OptimizedGraph } from '../../src/agent/benchmark-agent.js';
+import type { InferredValue } from '../../src/onnx/layers/layer-graph.js';
+import { throwIfCancelled } from '../../src/base/cancellation.js';
+import type { Failure } from '../../src/agent/failure.js';
 
 export interface FakeAgentOptions {
   readonly latencyOf: (benchmark: Benchmark) => number | Failure;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createFakeAgent } from '../../src/agent/fake-agent.js';
-import { describeBenchmarkAgent, inferredOfFlatten } from './support/contract.js';
-import { matMul, protocol, relu, runOptions, unknownOperator } from './support/tiny-benchmarks.js';
-import { measureOne } from './support/measure-one.js';
+import { createFakeAgent } from './fake-agent.js';
+import { describeBenchmarkAgent, inferredOfFlatten } from '../agent/support/contract.js';
+import { matMul, protocol, relu, runOptions, unknownOperator } from '../agent/support/tiny-benchmarks.js';
+import { measureOne } from '../agent/support/measure-one.js';
 
 describeBenchmarkAgent('the fake agent', () => {
   return Promise.resolve(

@@ -1,0 +1,3 @@
+export function inPercent(share: number): string {
+  return `${(share * 100).toFixed(1)} %`;
+}
