@@ -246,3 +246,18 @@ describe('a mistake on the command line', { timeout: 300_000, concurrency: 2 }, 
     });
   }
 });
+  'a report where a recipe was meant': {
+    args: ['dlbricks', 'compose', '--recipe', 'report.json'],
+    says: /^report\.json: expected a recipe, found a document with the keys "system", "models"; 'dlbricks generate' writes/,
+    code: 2,
+    given: (place) => place.write('report.json', '{"system":{},"models":[]}'),
+  },
+  'a recipe where results were meant': {
+    args: ['dlbricks', 'compose', MODEL, '--results', 'recipe.json'],
+    says: /^recipe\.json: expected a results file, found a document of the format "dlbricks-recipe\/2"; 'dlbricks run/,
+    code: 2,
+    given: async (place) => {
+      await withModel(place);
+      await place.write('recipe.json', '{"format":"dlbricks-recipe/2"}');
+    },
+  },

@@ -39,7 +39,9 @@ function systemLine(prefix: string, system: Report['system']): string {
 
 async function readReports(path: string): Promise<readonly Report[]> {
   const remedy = "'dlbricks run', 'validate' and 'compose' write one with --export-json";
-  const content = await readJsonFile(path, 'report', remedy);
+  const content = await readJsonFile(path, 'report', remedy, ({ reports, system, summary, models }) => {
+    return reports !== undefined || [system, summary, models].every((part) => part !== undefined);
+  });
   const hasSeveral = z.looseObject({ reports: z.array(z.unknown()) }).safeParse(content).success;
   const parsed = hasSeveral ? reportsSchema.safeParse(content) : reportSchema.safeParse(content);
   if (parsed.success) return 'reports' in parsed.data ? parsed.data.reports : [parsed.data];

@@ -120,7 +120,18 @@ describe('compare of reports', () => {
     await refused(
       compare(t, [reportWith(10), { a: 1 }]),
       'usage',
-      /after\.json: not a report; .*--export-json\nsystem: /,
+      /after\.json: expected a report, found a document with the keys "a"; .*--export-json$/,
+    );
+    const recipe = { format: 'dlbricks-recipe/2', models: [] };
+    await refused(
+      compare(t, [recipe, reportWith(10)]),
+      'usage',
+      /before\.json: expected a report, found a document of the format "dlbricks-recipe\/2"; /,
+    );
+    await refused(
+      compare(t, [reportWith(10), []]),
+      'usage',
+      /after\.json: expected a report, found JSON that is no object; /,
     );
     await refused(compare(t, [reportWith(10), { reports: [{}] }]), 'usage', /reports\.0\.system|reports\[0\]\.system/);
   });
