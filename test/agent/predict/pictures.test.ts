@@ -214,7 +214,7 @@ describe('predicting for pictures', { timeout: 120_000 }, () => {
     const id = await client.open('relu');
     await assert.rejects(
       client.images(id, pictures),
-      hasStatus(status.FAILED_PRECONDITION, /its manifest has no steps/),
+      hasStatus(status.INVALID_ARGUMENT, /its manifest has no steps/),
     );
     await client.closeModel(id);
   });
