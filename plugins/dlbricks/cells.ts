@@ -1,12 +1,13 @@
 import {
   type AgentDescription,
   type EvaluationRequest,
+  PlatformError,
   type RuntimeAxes,
   combineRuntimes,
 } from '../../src/plugin-api.js';
 import { chooseGranularity } from './bricks/decompose.js';
 import type { Cut } from './cut/cut.js';
-import type { Matrix, Settings } from './settings.js';
+import { type Matrix, type Settings, settingsSchema } from './settings.js';
 import { type SizeAxes, sizedModels } from './sized-models.js';
 
 export const AUTO = 'auto';
@@ -56,10 +57,27 @@ function listCuttings({ cut: cuts, granularity: lengths }: CellAxes, settings: S
   return [...found.values()];
 }
 
-/** Each combination of the values. @param byDefault the values that are no axis */
+/** Settings that only the kernel cut has, beside those that need measurements. */
+const OF_KERNEL_CUT = ['shorten', 'target_error'] as const;
+
+function refuseAtLayerCut(settings: Settings): void {
+  const usual = settingsSchema.parse({});
+  const key = OF_KERNEL_CUT.find((one) => settings[one] !== usual[one]);
+  if (key === undefined) return;
+  const problem = `${key}: ${settings[key]} cannot be used with cut: layer, which has no use for it`;
+  throw new PlatformError('usage', `${problem}; leave one of them out`);
+}
+
+/**
+ * Each combination of the values.
+ *
+ * @param byDefault the values that are no axis
+ * @throws PlatformError `usage` for a setting that no combination uses
+ */
 export function listCells(axes: CellAxes, byDefault: Cell, agent: AgentDescription): readonly Cell[] {
   const { settings } = byDefault;
   const cuttings = listCuttings(axes, settings, agent);
+  if (cuttings.every(({ cut }) => cut === 'layer')) refuseAtLayerCut(settings);
   return (axes.threads ?? [byDefault.threads]).flatMap((threads) =>
     combineRuntimes(axes, settings).flatMap((runtime) =>
       cuttings.map((cutting) => ({ threads, settings: { ...settings, ...runtime, ...cutting, matrix: undefined } })),

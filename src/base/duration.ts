@@ -7,7 +7,7 @@ const UNITS_MS: ReadonlyMap<string, number> = new Map([
   ['w', 604_800_000],
 ]);
 
-export const DURATION_EXAMPLES = '90s, 30m, 12h, 7d or 4w';
+export const DURATION_EXAMPLES = '20ms, 90s, 30m, 12h, 7d or 4w';
 
 /** undefined for a text that is no duration. */
 export function parseDurationMs(text: string): number | undefined {

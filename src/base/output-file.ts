@@ -39,8 +39,9 @@ export async function writeResult(file: string, text: string): Promise<void> {
   });
 }
 
-/** @throws PlatformError `storage` */
+/** @throws PlatformError `usage` for a name that no file can have, `storage` where it cannot be written */
 export async function requireWritable(file: string): Promise<void> {
+  if (file === '') throw new PlatformError('usage', 'the name of an output file is empty; name a file');
   try {
     const replaced = await isReplaced(file);
     if (replaced) makeFolder(path.dirname(file));

@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import { counted } from './counted.js';
+import { oneOf } from './one-of.js';
 
 export interface SchemaProblemOptions {
   /** Name of the whole value in messages. */
@@ -7,11 +9,69 @@ export interface SchemaProblemOptions {
   readonly around?: readonly PropertyKey[];
 }
 
+/** By the names that the library of schemas has for them. */
+export const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
+  ['string', 'a text'],
+  ['number', 'a number'],
+  ['int', 'a whole number'],
+  ['boolean', 'true or false'],
+  ['object', 'an object'],
+  ['record', 'an object'],
+  ['array', 'a list'],
+  ['tuple', 'a list'],
+  ['undefined', 'nothing'],
+]);
+
+function nameOfType(type: string): string {
+  return TYPE_NAMES.get(type) ?? type;
+}
+
+const COUNTED: ReadonlyMap<string, string> = new Map([
+  ['string', 'character'],
+  ['array', 'item'],
+]);
+
+/** As in "a list of at least 3 items" or "a number above 0". */
+function boundText(origin: string, words: string, bound: number | bigint): string {
+  const unit = COUNTED.get(origin);
+  return `${nameOfType(origin)} ${words} ${unit === undefined ? bound : counted(Number(bound), unit)}`;
+}
+
+/** What the library of schemas says where a schema has no message of its own. */
+const FROM_LIBRARY = /^(Invalid|Too small|Too big|Unrecognized)\b/;
+
+function messageIn(issue: z.core.$ZodIssue): string {
+  const { message } = issue;
+  if (!FROM_LIBRARY.test(message)) return message;
+  switch (issue.code) {
+    case 'invalid_type': {
+      const [found = 'another value'] = /(?<=received )\S+$/.exec(message) ?? [];
+      return `expected ${nameOfType(issue.expected)}, found ${nameOfType(found)}`;
+    }
+    case 'invalid_value':
+      return `expected ${oneOf(issue.values.map((value) => JSON.stringify(value)))}`;
+    case 'too_small':
+      return `expected ${boundText(issue.origin, issue.inclusive === false ? 'above' : 'of at least', issue.minimum)}`;
+    case 'too_big':
+      return `expected ${boundText(issue.origin, issue.inclusive === false ? 'below' : 'of at most', issue.maximum)}`;
+    case 'invalid_format':
+      return issue.pattern === undefined
+        ? `expected a text of the form ${issue.format}`
+        : `expected a text that matches ${issue.pattern}`;
+    case 'unrecognized_keys':
+      return `unknown key ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
+    case 'invalid_union':
+      return 'expected another value';
+    default:
+      return message;
+  }
+}
+
 export function schemaProblem(
-  { path, message }: z.core.$ZodIssue,
+  issue: z.core.$ZodIssue,
   { whole = 'it', around = [] }: SchemaProblemOptions = {},
 ): string {
-  return `${[...around, ...path].join('.') || whole}: ${message}`;
+  return `${[...around, ...issue.path].join('.') || whole}: ${messageIn(issue)}`;
 }
 
 /** One text for each problem, at most `most`; the last one counts those that are left out. */

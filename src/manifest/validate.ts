@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { isRefused, type ManifestDocument, nodeAt, problemAt, problemAtKey } from './document.js';
 import { byPosition, type Problem, type Problems } from './problem.js';
+import { oneOf } from '../base/one-of.js';
 import { quoted } from '../base/quoted.js';
+import { TYPE_NAMES } from '../base/schema-problems.js';
 import { suggestion } from '../base/suggestion.js';
 import { ownValue } from '../base/own-value.js';
 import type { YamlNode, YamlPath } from './yaml-tree.js';
@@ -31,20 +33,11 @@ export function toPlainData(node: YamlNode, reading: ScalarReading = 'value'): u
   }
 }
 
-const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
-  ['string', 'a text'],
-  ['number', 'a number'],
-  ['int', 'a whole number'],
-  ['boolean', 'true or false'],
+const YAML_NAMES: ReadonlyMap<string, string> = new Map([
+  ...TYPE_NAMES,
   ['object', 'a mapping'],
   ['record', 'a mapping'],
-  ['array', 'a list'],
 ]);
-
-function oneOf(values: readonly string[]): string {
-  const last = values.at(-1) ?? '';
-  return values.length < 2 ? last : `${values.slice(0, -1).join(', ')} or ${last}`;
-}
 
 function items(count: number | bigint): string {
   return count === 1 ? '1 item' : `${count} items`;
@@ -54,7 +47,7 @@ function items(count: number | bigint): string {
 function expectation(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return TYPE_NAMES.get(issue.expected) ?? issue.expected;
+      return YAML_NAMES.get(issue.expected) ?? issue.expected;
     case 'invalid_value':
       return oneOf(issue.values.map((value) => JSON.stringify(value)));
     case 'too_small':

@@ -29,6 +29,43 @@ describe('the problems that a schema finds', () => {
     assert.deepEqual(problemsOf(7, { around: ['request'] }), ['request: expected a table']);
   });
 
+  it('says in plain words what is expected where the schema has no words of its own', () => {
+    const plain = z.strictObject({
+      text: z.string(),
+      short: z.string().min(3),
+      list: z.array(z.int()).max(1),
+      from: z.number().min(0),
+      above: z.number().positive(),
+      one: z.enum(['a', 'b', 'c']),
+      hash: z.string().regex(/^[0-9a-f]+$/),
+      either: z.union([z.string(), z.boolean()]),
+    });
+    const value = {
+      short: 'x',
+      list: [1, 2],
+      from: -1,
+      above: 0,
+      one: 'd',
+      hash: 'x',
+      either: 1,
+      other: 1,
+      another: 1,
+    };
+    const { error } = plain.safeParse(value);
+    assert(error !== undefined);
+    assert.deepEqual(schemaProblems(error, { most: 20 }), [
+      'text: expected a text, found nothing',
+      'short: expected a text of at least 3 characters',
+      'list: expected a list of at most 1 item',
+      'from: expected a number of at least 0',
+      'above: expected a number above 0',
+      'one: expected "a", "b" or "c"',
+      'hash: expected a text that matches /^[0-9a-f]+$/',
+      'either: expected another value',
+      'it: unknown key "other", "another"',
+    ]);
+  });
+
   it('counts the problems that it leaves out', () => {
     const problems = problemsOf({ rows: Array<string>(9).fill('x') }, { most: 2 });
     assert.deepEqual(problems, ['rows.0: expected a whole number', 'and 8 more']);

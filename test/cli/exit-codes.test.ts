@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Command } from 'commander';
-import { EXIT_CODES } from '../../src/base/errors.js';
+import { EXIT_CODES, messageOf } from '../../src/base/errors.js';
 import { EXIT_INTERRUPTED, EXIT_PARTIAL, EXIT_REFUSED } from '../../src/base/exit-codes.js';
 import { createHost } from '../../src/cli/host.js';
 import { loadPlugins } from '../../src/cli/load-plugins.js';
@@ -127,6 +127,10 @@ function leavesOf(command: Command, names: readonly string[] = []): readonly str
   return command.commands.flatMap((child) => leavesOf(child, [...names, child.name()]));
 }
 
+function commandsOf(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(commandsOf)];
+}
+
 async function program(): Promise<Command> {
   const nothing = (): void => undefined;
   const streams = { out: nothing, err: nothing, errStream: process.stderr };
@@ -140,6 +144,25 @@ async function program(): Promise<Command> {
 describe('exit codes', { ...deadline, concurrency: 2 }, () => {
   it('are listed here for every command', async () => {
     assert.deepEqual(Object.keys(COMMANDS).toSorted(), leavesOf(await program()).toSorted());
+  });
+
+  it('come with a message in plain words for every option with a wrong value', async () => {
+    const options = commandsOf(await program()).flatMap((command) => command.options);
+    const messages = options.flatMap(({ flags, parseArg }) => {
+      return ['-1', 'abc', ''].flatMap((text) => {
+        try {
+          parseArg?.(text, undefined);
+          return [];
+        } catch (error) {
+          return `${flags} '${text}': ${messageOf(error)}`;
+        }
+      });
+    });
+    assert.ok(messages.length > 100, `only ${messages.length} values are refused`);
+    assert.deepEqual(
+      messages.filter((message) => /Invalid|Too (small|big)|undefined|NaN/.test(message)),
+      [],
+    );
   });
 
   it('are all in the help, and no others are', async (t) => {

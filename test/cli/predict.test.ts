@@ -374,6 +374,11 @@ describe('predict without something that it needs', { ...deadline, concurrency: 
     ],
     ['a known model', ['dataset', 'synthetic/1', '--model', 'nothing'], /no model nothing; there are alexnet 1\.0\.0/],
     ['pictures in a folder', ['images', '.', '--model', 'zoo:alexnet'], /\. has no pictures/],
+    [
+      'a model for pictures',
+      ['images', 'red.png', '--model', 'zoo:bert_base'],
+      /^bert_base cannot be given pictures: it has/m,
+    ],
     ['elements', ['raw', 'empty.jsonl', '--model', 'zoo:bert_base'], /there are no elements: each line of JSON is one/],
     [
       'one place',
@@ -396,6 +401,7 @@ describe('predict without something that it needs', { ...deadline, concurrency: 
     it(`says so: ${what}`, async (t) => {
       const place = await workplaceHere(t);
       await place.write('empty.jsonl', '\n');
+      if (args.includes('red.png')) await withPictures(place);
       const { stdout, stderr, code } = await place.run(['predict', ...args]);
       assert.deepEqual([stdout, code], ['', 2], stderr);
       assert.match(stderr, message);

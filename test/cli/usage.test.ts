@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { type Workplace } from './support/command.js';
 import { assertOneMessage } from './support/report.js';
-import { chain } from './support/tiny-models.js';
+import { chain, TINY_EVALUATION } from './support/tiny-models.js';
 import { workplaceHere } from './support/workplace-here.js';
 
 interface Mistake {
@@ -40,6 +40,39 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     args: ['dlbricks', 'run'],
     says: /^Name a model \(zoo:resnet18, my\.onnx\), a manifest, or --suite FOLDER\.$/m,
     code: 2,
+  },
+  'a model and a suite': {
+    args: ['dlbricks', 'run', MODEL, '--suite', 'suite'],
+    says: /^--suite measures the bricks of a suite, and no models; leave out --suite or model\.onnx$/m,
+    code: 2,
+  },
+  'an export without a name': {
+    args: ['dlbricks', 'run', MODEL, '--export-json', ''],
+    says: /^the name of an output file is empty; name a file$/m,
+    code: 2,
+    given: withModel,
+  },
+  'a suite without a name': {
+    args: ['dlbricks', 'generate', MODEL, '-o', ''],
+    says: /^--output: the name is empty; name a folder$/m,
+    code: 2,
+    given: withModel,
+  },
+  'models to shorten at the layer cut': {
+    args: validate(MODEL, '--cut', 'layer', '--shorten', 'always'),
+    says: /^shorten: always cannot be used with cut: layer, .*; leave one of them out$/m,
+    code: 2,
+    given: withModel,
+  },
+  'a precision of the layer cut alone': {
+    args: ['dlbricks', 'run', 'evaluation.yml'],
+    says: /^target_error: 3 cannot be used with cut: layer, .*; leave one of them out$/m,
+    code: 2,
+    given: async (place) => {
+      await place.write('net.onnx', chain(['Relu']));
+      const settings = { ...TINY_EVALUATION.settings, cut: 'layer', target_error: 3 };
+      await place.write('evaluation.yml', JSON.stringify({ ...TINY_EVALUATION, settings }));
+    },
   },
   'neither model nor recipe': { args: ['dlbricks', 'compose'], says: /models or --recipe/, code: 2 },
   'no threads': {
@@ -220,6 +253,21 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     says: /not a readable results file/,
     code: 2,
     given: withModel,
+  },
+  'a report where a recipe was meant': {
+    args: ['dlbricks', 'compose', '--recipe', 'report.json'],
+    says: /^report\.json: expected a recipe, found a document with the keys "system", "models"; 'dlbricks generate' writes/,
+    code: 2,
+    given: (place) => place.write('report.json', '{"system":{},"models":[]}'),
+  },
+  'a recipe where results were meant': {
+    args: ['dlbricks', 'compose', MODEL, '--results', 'recipe.json'],
+    says: /^recipe\.json: expected a results file, found a document of the format "dlbricks-recipe\/2"; 'dlbricks run/,
+    code: 2,
+    given: async (place) => {
+      await withModel(place);
+      await place.write('recipe.json', '{"format":"dlbricks-recipe/2"}');
+    },
   },
   'a system without measurements in the store': {
     args: ['dlbricks', 'compose', MODEL, '--system', 'abc', '--store', 'memory:'],

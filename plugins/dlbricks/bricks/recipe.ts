@@ -79,7 +79,8 @@ export type Recipe = z.infer<typeof recipeSchema>;
 
 /** @throws PlatformError `usage` where the file is missing or no recipe */
 export async function readRecipe(path: string): Promise<Recipe> {
-  const content = await readJsonFile(path, 'recipe', "'dlbricks generate' writes one as recipe.json");
+  const remedy = "'dlbricks generate' writes one as recipe.json";
+  const content = await readJsonFile(path, 'recipe', remedy, ({ format }) => /^dlbricks-recipe\//.test(String(format)));
   const parsed = recipeSchema.safeParse(content);
   if (parsed.success) return parsed.data;
   const problems = schemaProblems(parsed.error, { whole: 'recipe', most: MAX_PROBLEMS });

@@ -17,14 +17,13 @@ import {
   type InputOptions,
   loadModels,
   messageOf,
-  numberOption,
   prepareOutputs,
   type ProtocolOptions,
   buildProvenance,
   runsOn,
   shownTable,
+  wholeNumberOption,
   writeShown,
-  z,
   measuringContext,
   setMeasuringExit,
 } from '../../../src/plugin-api.js';
@@ -58,7 +57,7 @@ export function registerAdvise(parent: Command, host: CommandHost): void {
     .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME');
   const placed = addQuietOption(addTableOptions(addAgentOptions(addStoreOption(command)), 'unit'));
   addProtocolOptions(addInputOptions(addBatchOption(addThreadsOption(placed))))
-    .option('--rounds <n>', 'rounds in which kernels are measured', numberOption(z.int().min(3).max(MAX_ROUNDS)), 5)
+    .option('--rounds <n>', 'rounds in which kernels are measured', wholeNumberOption(3, MAX_ROUNDS), 5)
     .option('--verify', 'run the whole model with each setting that is advised, and put the outcome beside it')
     .option('--export-svg <file>', 'draw the kernels, with the longest path through them')
     .option('--export-dot <file>', 'the same for Graphviz')

@@ -11,6 +11,7 @@ import {
   type CommandHost,
   EXIT_PARTIAL,
   EXIT_REFUSED,
+  numberFrom,
   numberOption,
   type OutputOptions,
   PlatformError,
@@ -19,7 +20,6 @@ import {
   SOFTWARE_FACTS,
   wholeNumberOption,
   writeShown,
-  z,
 } from '../../../src/plugin-api.js';
 import { compareReports } from '../compare/compare-reports.js';
 import { comparisonDocument, shownComparison } from '../compare/comparison-result.js';
@@ -41,7 +41,7 @@ const OF_MACHINE: ReadonlySet<string> = new Set(['processor', 'architecture', 'c
 /** A gate is strict: it takes all around the software for software. */
 const OF_SOFTWARE: ReadonlySet<string> = new Set([...SOFTWARE_FACTS, 'kernel', 'container', 'tool_version']);
 
-const limitOption = numberOption(z.number().min(0).max(1e6));
+const limitOption = numberOption(numberFrom(0, 1_000_000));
 
 interface CompareOptions extends OutputOptions, SidesOptions {
   readonly failAbove?: number;

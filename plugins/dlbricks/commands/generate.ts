@@ -115,6 +115,7 @@ Example; the second line may run on any machine:
   mlmodelscope dlbricks compose --recipe out/recipe.json --results results.json`,
     )
     .action(async (references: string[], options: GenerateOptions) => {
+      if (options.output === '') throw new PlatformError('usage', '--output: the name is empty; name a folder');
       const agent = await host.connect(options.agent, options.framework);
       const settings = parseCutSettings(options, agent.description);
       const { cut } = settings;

@@ -13,14 +13,13 @@ import {
   type LayerGraph,
   layerGraph,
   loadModels,
-  numberOption,
   type OutputOptions,
   prepareOutputs,
   buildProvenance,
   buildRunOptions,
   shownTable,
+  wholeNumberOption,
   writeShown,
-  z,
 } from '../../../src/plugin-api.js';
 import { graphToCut } from '../bricks/decompose.js';
 import { layersDocument, countLayerWork, layersTable } from '../work/layer-table.js';
@@ -97,7 +96,7 @@ export function registerPatterns(parent: Command, host: CommandHost): void {
     .description('Count which sequences of layer types models have, without running them')
     .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME');
   addOptions(patterns, 'pattern')
-    .option('--length <n>', 'layers of a sequence', numberOption(z.int().min(1).max(MAX_PATTERN_LENGTH)), 2)
+    .option('--length <n>', 'layers of a sequence', wholeNumberOption(1, MAX_PATTERN_LENGTH), 2)
     .addHelpText('after', PATTERNS_HELP)
     .action(async (references: string[], options: PatternsOptions) => {
       const outputs = await prepareOutputs(options);

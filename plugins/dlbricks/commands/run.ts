@@ -54,8 +54,12 @@ Examples:
   mlmodelscope dlbricks run --suite received/suite --export-json results.json`,
     )
     .action(async (references: string[], options: RunCommandOptions) => {
-      if ((references.length === 0) === (options.suite === undefined)) {
+      if (references.length === 0 && options.suite === undefined) {
         throw new PlatformError('usage', 'Name a model (zoo:resnet18, my.onnx), a manifest, or --suite FOLDER.');
+      }
+      if (references.length > 0 && options.suite !== undefined) {
+        const problem = `--suite measures the bricks of a suite, and no models; leave out --suite or ${references.join(' ')}`;
+        throw new PlatformError('usage', problem);
       }
       if (options.strict === true && options.agent !== undefined) {
         throw new PlatformError('usage', '--strict looks at this machine; use it where the agent is, without --agent');

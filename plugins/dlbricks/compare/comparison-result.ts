@@ -118,15 +118,22 @@ function findLargest(models: ComparedBrick['models']): string {
   return largest?.name ?? '';
 }
 
-function causeText({ aspects, put_down_to: cause, rounds }: ComparisonDocument): string {
+function isChange({ verdict }: { readonly verdict: Verdict | null }): boolean {
+  return verdict === 'faster' || verdict === 'slower';
+}
+
+function causeText(document: ComparisonDocument): string {
+  const { aspects, put_down_to: cause, rounds, geometric_mean: overall, models, bricks } = document;
   const [only] = aspects;
   if (only === undefined) {
     return rounds !== null
       ? 'both sides have the same machine, runtime and settings'
       : 'machine, runtime and settings are the same; what differs is the time of measuring, or the load of the machine';
   }
-  if (cause !== null)
-    return `only ${cause} differs (${only.before}, then ${only.after}), so the changes are put down to it`;
+  if (cause !== null) {
+    const isPutDown = [overall, ...models, ...bricks].some(isChange);
+    return `only ${cause} differs (${only.before}, then ${only.after})${isPutDown ? ', so the changes are put down to it' : ''}`;
+  }
   const list = aspects.map(({ aspect, before, after }) => `${aspect} (${before}, then ${after})`).join('; ');
   return `confounded: ${counted(aspects.length, 'aspect')} differ, so no change is put down to one of them: ${list}`;
 }
@@ -179,7 +186,7 @@ function buildTableResult(document: ComparisonDocument): TableResult {
 }
 
 function changedBricks({ bricks }: ComparisonDocument): readonly ComparedBrick[] {
-  return bricks.filter(({ verdict }) => verdict === 'faster' || verdict === 'slower').slice(0, MAX_BRICKS);
+  return bricks.filter(isChange).slice(0, MAX_BRICKS);
 }
 
 function buildPage(document: ComparisonDocument): Page {
@@ -213,9 +220,8 @@ function drawComparison(document: ComparisonDocument): string {
   const ofModels = models.map((row) => ({ ...row, name: row.model }));
   const ofBricks = changedBricks(document).map((row) => ({ ...row, name: `  ${kernelsText(row)}` }));
   const ranges = [...ofModels, ...ofBricks].flatMap((row) => {
-    const { name, ratio: value, ratio_low: low, ratio_high: high, verdict } = row;
-    const isMarked = verdict === 'slower' || verdict === 'faster';
-    return value === null ? [] : [{ name, value, low, high, text: change(row), isMarked }];
+    const { name, ratio: value, ratio_low: low, ratio_high: high } = row;
+    return value === null ? [] : [{ name, value, low, high, text: change(row), isMarked: isChange(row) }];
   });
   const titles = { title: `${after} compared with ${before}`, xTitle: 'time after over time before', yTitle: '' };
   return rangePlot({ ...titles, reference: 1, ranges }) ?? '';

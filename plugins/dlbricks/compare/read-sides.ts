@@ -39,7 +39,9 @@ function systemLine(prefix: string, system: Report['system']): string {
 
 async function readReports(path: string): Promise<readonly Report[]> {
   const remedy = "'dlbricks run', 'validate' and 'compose' write one with --export-json";
-  const content = await readJsonFile(path, 'report', remedy);
+  const content = await readJsonFile(path, 'report', remedy, ({ reports, system, summary, models }) => {
+    return reports !== undefined || [system, summary, models].every((part) => part !== undefined);
+  });
   const hasSeveral = z.looseObject({ reports: z.array(z.unknown()) }).safeParse(content).success;
   const parsed = hasSeveral ? reportsSchema.safeParse(content) : reportSchema.safeParse(content);
   if (parsed.success) return 'reports' in parsed.data ? parsed.data.reports : [parsed.data];
@@ -122,7 +124,14 @@ function ofEstimate(estimate: KeptEstimate, parts: EstimatedBricks | undefined) 
   };
 }
 
-/** @throws PlatformError `usage` where the store has no such system, with those that it has */
+async function missingSystem(digits: string, store: ResultStore): Promise<string> {
+  const isMeasured = (await store.listSystems()).some(({ fingerprint }) => fingerprint.startsWith(digits));
+  if (!isMeasured) return `the store has no system ${digits}`;
+  const why = "bricks are measured without the runtime's optimizer, which is a system of its own";
+  return `the store has measurements of system ${digits}, but no estimate of it (${why})`;
+}
+
+/** @throws PlatformError `usage` where the store has no estimate of such a system, with the systems that it has */
 async function ofStore(digits: string, store: ResultStore): Promise<readonly Comparable[]> {
   const estimates = (await currentEstimates(store)).filter(({ plugin }) => plugin === 'dlbricks');
   const systems = [...(await estimatedSystems(store)).values()].filter(({ fingerprint }) => {
@@ -132,8 +141,9 @@ async function ofStore(digits: string, store: ResultStore): Promise<readonly Com
   const [system] = found;
   if (system === undefined || found.length > 1 || digits === '') {
     const list = systems.map((one) => systemLine('store#', toSystemDocument(one)));
-    const problem = found.length > 1 ? `several systems begin with ${digits}` : `the store has no system ${digits}`;
-    const rest = list.length === 0 ? "; it has no estimate: 'mlmodelscope dlbricks run' keeps them" : '; it has:';
+    const problem = found.length > 1 ? `several systems begin with ${digits}` : await missingSystem(digits, store);
+    const rest =
+      list.length === 0 ? "; it has no estimate: 'mlmodelscope dlbricks run' keeps them" : '; it has estimates of:';
     throw new PlatformError('usage', [`store#${digits}: ${problem}${rest}`, ...list].join('\n'));
   }
   const ofSystem = estimates.filter(({ system: of }) => of === system.fingerprint);

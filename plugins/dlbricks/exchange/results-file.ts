@@ -64,7 +64,9 @@ const todaysSchema = z.looseObject({ format: z.literal(FORMAT) });
 /** Reads a results file from an untrusted source. @throws PlatformError `usage` where the file is no results file */
 export async function readResults(path: string): Promise<readonly Measurement[]> {
   const remedy = "'dlbricks run --suite DIR --export-json FILE' writes one";
-  const content = await readJsonFile(path, 'results file', remedy);
+  const content = await readJsonFile(path, 'results file', remedy, ({ format }) => {
+    return /^dlbricks-results\//.test(String(format));
+  });
   const isTodays = todaysSchema.safeParse(content).success;
   const parsed = resultsSchema.safeParse(isTodays ? withCamelKeys(content) : content);
   if (parsed.success) return parsed.data.measurements;

@@ -34,7 +34,8 @@ function seriesFindings(measurements: readonly Measurement[]): Finding[] {
   const drifting = series.filter(isDrifting).length;
   const why = 'the runs before were too few to reach a steady state';
   const remedy = 'measure again with a larger --warmup';
-  const found = (count: number, what: string): string => `${count} of ${counted(series.length, 'series')} ${what}`;
+  const found = (count: number, what: string): string =>
+    `${count} of ${counted(series.length, 'series', 'series')} ${what}`;
   return [
     ...(slow === 0
       ? []

@@ -212,10 +212,7 @@ describe('predicting for pictures', { timeout: 120_000 }, () => {
 
   test('a model without steps takes no pictures', async () => {
     const id = await client.open('relu');
-    await assert.rejects(
-      client.images(id, pictures),
-      hasStatus(status.FAILED_PRECONDITION, /its manifest has no steps/),
-    );
+    await assert.rejects(client.images(id, pictures), hasStatus(status.INVALID_ARGUMENT, /its manifest has no steps/));
     await client.closeModel(id);
   });
 

@@ -70,6 +70,14 @@ describe('the doctor finds in a result', () => {
     });
   }
 
+  test('how many of its series begin with a slow run', () => {
+    const [slow] = resultFindings(ofRuns([9, 1, 1.1, 1, 1.05]));
+    assert.equal(slow?.found, '1 of 1 series begin with a slow run');
+    const [first] = (ofRuns([9, 1, 1.1, 1, 1.05]) as { measurements: readonly unknown[] }).measurements;
+    const [two] = resultFindings({ provenance, measurements: [first, first] });
+    assert.equal(two?.found, '2 of 2 series begin with a slow run');
+  });
+
   test('the findings of each report and of each system', () => {
     const few = ofModel({ runs: 3 });
     for (const whole of [{ reports: [ofModel({}), few] }, { systems: [{ result: few }, { result: null }] }]) {

@@ -43,7 +43,7 @@ describe('runAnalysis', () => {
     });
     await assert.rejects(ran(analysis, { percentiles: 'x' }), {
       code: 'usage',
-      message: /percentiles: .*expected array/,
+      message: /percentiles: expected a list, found a text/,
     });
   });
 

@@ -72,7 +72,7 @@ describe('reading a recipe refuses', () => {
   const [model] = recipe.models;
   const withModel = (changes: Record<string, unknown>) => ({ ...recipe, models: [{ ...model, ...changes }] });
   const cases: readonly (readonly [what: string, document: unknown, where: RegExp])[] = [
-    ['a list', [], /recipe: .*expected object/],
+    ['a list', [], /expected a recipe, found JSON that is no object; /],
     ['another format', { ...recipe, format: 'dlbricks-recipe/9' }, /format: .*dlbricks-recipe\/1/],
     ['an unknown cut', { ...recipe, cut: 'diagonal' }, /cut: .*layer/],
     ['no granularity', { ...recipe, granularity: 0 }, /granularity/],

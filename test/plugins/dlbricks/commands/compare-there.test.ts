@@ -94,7 +94,7 @@ describe('compare of what is there', { ...deadline, concurrency: 1 }, () => {
 
   it('takes two systems of the store', async () => {
     const listed = await refusalOf(place, ['store#', 'store#']);
-    assert.match(listed, /store#: several systems begin with .*; it has:/);
+    assert.match(listed, /store#: several systems begin with .*; it has estimates of:/);
     const [one = '', other = ''] = [...listed.matchAll(/^ {2}(store#[0-9a-f]{8})/gm)].map(([, text]) => text);
     const { aspects, models, bricks } = await documentOf(place, [one, other]);
     assert.deepEqual(bricks.map(({ operators }) => operators.join()).sort(), ['Relu', 'Sigmoid', 'Tanh']);
@@ -104,6 +104,17 @@ describe('compare of what is there', { ...deadline, concurrency: 1 }, () => {
       ['threads'],
     );
     assert.equal(models[0]?.model, 'net');
+  });
+
+  it('says of a system of bricks that there is no estimate of it', async () => {
+    const { stdout } = await place.run(['store', 'info', '--json']);
+    const listed = await refusalOf(place, ['store#', 'store#']);
+    const systems = [...stdout.matchAll(/"fingerprint": "([0-9a-f]{8})/g)].map(([, digits = '']) => digits);
+    const ofBricks = systems.find((digits) => !listed.includes(digits)) ?? '';
+    assert.match(
+      await refusalOf(place, [`store#${ofBricks}`, '1.json']),
+      /the store has measurements of system [0-9a-f]{8}, but no estimate of it .*; it has estimates of:\n {2}store#/,
+    );
   });
 
   it('draws a picture', async () => {
@@ -129,7 +140,10 @@ describe('compare of what is there', { ...deadline, concurrency: 1 }, () => {
       [['edited.yml', '1.yml'], /edited\.yml: achieved: edited after it was written/],
       [['newer.yml', '1.yml'], /newer\.yml:1:\d+: dlspec: expected "log\/v1", found "log\/v2"/],
       [['1.yml', 'other.yml'], /no model of the same name, .* in common; 1\.yml has: net; other\.yml has: other/],
-      [['store#00000000', '1.json'], /store#00000000: the store has no system 00000000; it has:\n {2}store#/],
+      [
+        ['store#00000000', '1.json'],
+        /store#00000000: the store has no system 00000000; it has estimates of:\n {2}store#/,
+      ],
       [['store#1', 'store#2', '--store', 'gone'], /gone.*not.*exist|no store/],
       [['1.json', '2.json', '--store', 'store'], /--store is for sides such as store#3fa9c2e1/],
       [['1.json'], /name two sides, or one and --baseline FILE/],

@@ -49,6 +49,14 @@ describe('compare of reports', () => {
     assert.match(text, /│ Conv +│ ffffffff +│ +5\.000 │ +5\.500 │ \+10\.0 % .* 2 │ +\+1\.000 │ net +│/);
   });
 
+  test('puts nothing down to what differs where no change was seen', async (t) => {
+    const system = { framework_version: '1.30.0' };
+    const { host } = await compare(t, [reportWith(10), reportWith(10.01, { system })]);
+    const text = host.printed.join('\n');
+    assert.match(text, /no difference seen/);
+    assert.match(text, /^only framework_version differs \(1\.27\.0, then 1\.30\.0\)$/m);
+  });
+
   test('fails with an exit code of its own if a model is slower by more than a limit', async (t) => {
     const slower = [reportWith(10), reportWith(11)] as const;
     const { host } = await compare(t, slower, ['--fail-above', '5']);
@@ -128,7 +136,18 @@ describe('compare of reports', () => {
     await refused(
       compare(t, [reportWith(10), { a: 1 }]),
       'usage',
-      /after\.json: not a report; .*--export-json\nsystem: /,
+      /after\.json: expected a report, found a document with the keys "a"; .*--export-json$/,
+    );
+    const recipe = { format: 'dlbricks-recipe/2', models: [] };
+    await refused(
+      compare(t, [recipe, reportWith(10)]),
+      'usage',
+      /before\.json: expected a report, found a document of the format "dlbricks-recipe\/2"; /,
+    );
+    await refused(
+      compare(t, [reportWith(10), []]),
+      'usage',
+      /after\.json: expected a report, found JSON that is no object; /,
     );
     await refused(compare(t, [reportWith(10), { reports: [{}] }]), 'usage', /reports\.0\.system|reports\[0\]\.system/);
   });

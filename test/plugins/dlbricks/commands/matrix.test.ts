@@ -74,7 +74,7 @@ describe('the matrix of an evaluation', { ...deadline, concurrency: 1 }, () => {
   it('can have cuts, as a sweep', async (t) => {
     const place = await placeWith(t, {
       matrix: { cut: ['layer', 'kernel'] },
-      settings: { remeasure: 'none', repeat_limit: 0 },
+      settings: { remeasure: 'none', repeat_limit: 0, target_error: 3 },
     });
     const { cells } = await cellsOf(place, ['dlbricks', 'run', 'matrix.yml']);
     assert.deepEqual(
