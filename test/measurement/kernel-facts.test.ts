@@ -57,7 +57,7 @@ describe('the facts of a kernel', () => {
 
   test('are absent where they are not stated, not numbers, or cannot be true', () => {
     assert.deepEqual(readKernelFacts({}), {});
-    assert.deepEqual(readKernelFacts({ output_size: 'many', activation_size: '10' }), {
+    assert.deepEqual(readKernelFacts({ output_size: '7 MB', activation_size: '10' }), {
       memory: { activationBytes: 10 },
     });
     assert.deepEqual(readKernelFacts({ output_size: '-1', activation_size: '10' }), {});
