@@ -45,11 +45,10 @@ export async function* measurePaired(
   }
 
   async function measurePair({ requests }: Pair, isReversed: boolean): Promise<Both<KnownResults>> {
-    const halves: [KnownResults, KnownResults] = [new KnownResults(), new KnownResults()];
-    for (const side of isReversed ? ([1, 0] as const) : ([0, 1] as const)) {
-      halves[side] = await measureHalf(agents[side], requests[side]);
-    }
-    return halves;
+    const measureSide = (side: 0 | 1): Promise<KnownResults> => measureHalf(agents[side], requests[side]);
+    const early = await measureSide(isReversed ? 1 : 0);
+    const late = await measureSide(isReversed ? 0 : 1);
+    return isReversed ? [late, early] : [early, late];
   }
 
   try {

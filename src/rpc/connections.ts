@@ -147,7 +147,6 @@ export class Connections {
       return receiving === 0 ? [] : [{ socket, bytes: Math.max(0, socket.bytesRead - settledBytes) }];
     });
     let total = held.reduce((sum, { bytes }) => sum + bytes, 0);
-    if (total <= this.limits.receivingBytes) return;
     for (const { socket, bytes } of held.sort((a, b) => b.bytes - a.bytes)) {
       if (total <= this.limits.receivingBytes) return;
       socket.destroy();

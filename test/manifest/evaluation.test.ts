@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { agentChoiceOf, kindJsonSchema, limitsOf, protocolOf } from '../../src/manifest/index.js';
+import { firstSizes } from '../../src/manifest/evaluation.js';
 import { limitsSchema, protocolSchema } from '../../src/measurement/protocol.js';
 import { manifestOf, problemsOf } from './read-manifest.js';
 
@@ -50,6 +51,16 @@ test('protocol and limits are those that measurements take', () => {
   const protocol = { warmupRuns: 3, runs: 50, minRuns: 10, timeBudgetMs: 250 };
   assert.deepEqual(protocolSchema.parse(protocolOf(evaluation)), protocol);
   assert.deepEqual(limitsSchema.parse(limitsOf(evaluation)), { timeLimitMs: 120_000, memoryLimitBytes: 1_610_612_736 });
+});
+
+test('models are read with the first size of each dimension; batch is no dimension', () => {
+  const sizes = (dimensions: unknown) => firstSizes({ matrix: { dimensions } });
+  assert.deepEqual(sizes({ seq: [128, 256], past: [0] }), [
+    ['seq', 128],
+    ['past', 0],
+  ]);
+  assert.deepEqual(sizes({ seq: [128], batch: [1] }), []);
+  assert.deepEqual(firstSizes({ matrix: undefined }), []);
 });
 
 test('the JSON Schema asks for what has no default and allows no other keys', () => {

@@ -11,6 +11,7 @@ name: e
 version: 1.0.0
 models: [net@1.2.0, other@2.0.0]
 hardware: any@1.0.0
+dataset: data@1.0.0
 `;
 
 function model(name: string, version: string): string {
@@ -29,6 +30,7 @@ const FILES = {
   'models/net.yml': model('net', '1.2.0'),
   'evaluations/models/other@2.0.0.yml': model('other', '2.0.0'),
   'evaluations/any.yml': 'dlspec: hardware/v1\nname: any\nversion: 1.0.0\n',
+  'datasets/data.yml': 'dlspec: dataset/v1\nname: data\nversion: 1.0.0\nsynthetic: {seed: 0}\n',
 };
 
 async function problemsOf(folder: string): Promise<readonly string[]> {
@@ -45,7 +47,7 @@ test('a name and a version mean a manifest beside the evaluation, or in the fold
   );
   assert.deepEqual(
     identities.map(({ kind, name }) => `${kind} ${name}`),
-    ['evaluation e', 'hardware any'],
+    ['evaluation e', 'hardware any', 'dataset data'],
   );
 });
 
@@ -69,7 +71,7 @@ test('a pinned manifest that was changed is refused', async (t) => {
   await pinManifests(evaluation, new Map(referred.map(({ reference, sha256 }) => [reference, sha256])));
   const lock = join(folder, 'evaluations/models-lock.json');
   const { manifests } = JSON.parse(await readFile(lock, 'utf8')) as { readonly manifests: object };
-  assert.deepEqual(Object.keys(manifests), ['any@1.0.0', 'net@1.2.0', 'other@2.0.0']);
+  assert.deepEqual(Object.keys(manifests), ['any@1.0.0', 'data@1.0.0', 'net@1.2.0', 'other@2.0.0']);
   assert.deepEqual(await problemsOf(folder), []);
   await writeFile(join(folder, 'models/net.yml'), `${model('net', '1.2.0')}task: other\n`);
   const [problem, ...others] = await problemsOf(folder);

@@ -94,6 +94,14 @@ test('software and a model that need another framework are reported, with what h
   ]);
 });
 
+test('a model that needs another version is reported with the option that accepts it', () => {
+  const models = [{ name: 'a', manifest: { framework: { name: 'onnxruntime', version: '1.6.0' } } }];
+  const unmet = unmetRequirements({ ...resolved(undefined), models }, SYSTEM);
+  assert.deepEqual(problemsIn(unmet), ['model a: expected onnxruntime 1.6.0, found onnxruntime 1.30.0']);
+  assert.match(findRemedies(unmet).join(), /^--allow-version accepts other versions/);
+  assert.deepEqual(unmetRequirements({ ...resolved(undefined), models, allowVersion: true }, SYSTEM), []);
+});
+
 test("a part of a processor's name fits in upper and lower case", () => {
   for (const processor of ['EPYC', 'amd epyc', '9r14']) {
     assert.deepEqual(unmetRequirements(resolved({ processor }), SYSTEM), []);

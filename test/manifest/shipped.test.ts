@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { graphBindings, loadManifest, orThrow, resolveEvaluation } from '../../src/manifest/index.js';
 import { parseDocument } from '../../src/manifest/document.js';
+import { shippedManifest } from '../../src/manifest/shipped-manifest.js';
 import { interpretDocument, MANIFEST_KINDS } from '../../src/manifest/load.js';
 import { zooNames } from '../../src/registry/load-model.js';
 import { buildZooModel, ZOO } from '../../src/zoo/zoo.js';
@@ -22,6 +23,23 @@ for (const path of manifestFiles()) {
     orThrow(await loadManifest(join(MANIFESTS, path)));
   });
 }
+
+test('a manifest of the package is found from every folder, and nothing else of it', () => {
+  const before = process.cwd();
+  process.chdir('/');
+  try {
+    assert.equal(shippedManifest('manifests/hardware/any.yml'), join(MANIFESTS, 'hardware/any.yml'));
+    for (const path of [
+      'manifests/none.yml',
+      'manifests/../package.yml',
+      'x/manifests/hardware/any.yml',
+      'package.json',
+    ])
+      assert.equal(shippedManifest(path), path);
+  } finally {
+    process.chdir(before);
+  }
+});
 
 for (const path of manifestFiles('evaluations')) {
   test(`everything that manifests/${path} refers to loads`, async () => {

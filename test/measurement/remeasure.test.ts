@@ -62,5 +62,5 @@ test('a setting with an unknown word is refused, and the message lists the known
   assert.equal(remeasureSetting.safeParse('failed').success, true);
   const { error } = remeasureSetting.safeParse('older-than:soon');
   assert.match(error?.issues[0]?.message ?? '', /^all, disturbed, failed, none or older-than:DURATION/);
-  assert.equal(parseRemeasure('al'), undefined);
+  for (const text of ['al', '2h', 'newer-than:2h']) assert.equal(parseRemeasure(text), undefined);
 });

@@ -5,6 +5,7 @@ import {
   idleSettings,
   combineRuntimes,
   runtimeText,
+  sessionEntriesSchema,
   sessionProblem,
   sessionSchema,
 } from '../../src/measurement/runtime-settings.js';
@@ -39,6 +40,9 @@ describe('settings of the runtime', () => {
     });
     assert.deepEqual(runOptionsSchema.parse(options), options);
     assert.equal(runtimeText(settings), 'optimizer basic, 2 kernels at a time, session.disable_prepacking=1');
+    assert.equal(runtimeText({ ...DEFAULT_RUNTIME, optimization_level: 'disabled' }), 'optimizer off');
+    assert.equal(runtimeText({ ...DEFAULT_RUNTIME, session }), 'session.disable_prepacking=1');
+    assert.equal(runtimeText(DEFAULT_RUNTIME), '');
   });
 
   test('that concern the optimizer or the schedule do not reach optimized parts', () => {
@@ -87,7 +91,24 @@ describe('a key of a session', () => {
 
   test('is refused with what is expected', () => {
     assert.equal(sessionProblem('enableMemPattern', 'yes'), 'enableMemPattern: expected 0 or 1');
-    assert.match(sessionProblem('session.dynamic_block_base', '-1') ?? '', /expected a whole number/);
+    for (const [key, wrong, expected] of [
+      ['session.dynamic_block_base', ['-1', '1x', 'x1', '1234567', ''], /expected a whole number, of at most/],
+      ['session.intra_op_thread_affinities', ['1;x', 'x1', '1;'.repeat(501)], /expected processors of each thread/],
+      ['optimization.disable_specified_optimizers', ['A;', ';A', 'A B'], /expected names of optimizers/],
+    ] as const) {
+      for (const value of wrong) assert.match(sessionProblem(key, value) ?? '', expected, value);
+    }
+    assert.equal(sessionProblem('session.dynamic_block_base', '123456'), undefined);
+    assert.equal(sessionProblem('optimization.disable_specified_optimizers', 'A;B_2'), undefined);
     assert.equal(sessionProblem('session.intra_op_thread_affinities', '1;2,3;4-6'), undefined);
+  });
+
+  test('in run options is KEY=VALUE, known, and there once', () => {
+    const isValid = (...entries: readonly string[]): boolean => sessionEntriesSchema.safeParse(entries).success;
+    assert.ok(isValid());
+    assert.ok(isValid('enableMemPattern=0', 'enableCpuMemArena=1'));
+    for (const wrong of ['enableMemPattern', 'enableMemPattern=', '=0', 'enableMemPattern=2', 'unknown=0'])
+      assert.ok(!isValid(wrong), wrong);
+    assert.ok(!isValid('enableMemPattern=0', 'enableMemPattern=1'));
   });
 });

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   currentEstimates,
+  estimatedParts,
   estimatedSystems,
   estimateHistory,
   keepEstimates,
@@ -59,6 +60,26 @@ for (const [name, open] of [
       assert.deepEqual(await estimatedSystems(store), new Map([[SYSTEM.fingerprint, SYSTEM]]));
       const subject = current.find(({ latencyMs }) => latencyMs === 8)?.subject ?? assert.fail();
       assert.deepEqual(latencies(await estimateHistory(store, subject)), [10, 8]);
+    });
+
+    it('have the parts of the newest', async (t) => {
+      const store = await open(await temporaryFolder(t));
+      t.after(() => store.close());
+      const brick = { signature: 'b', operators: ['Relu'], sequences: 2, latency_ms: 5, occasions: 3 };
+      const parts = { spread_percent: 1, bricks: [brick] };
+      // Estimates of earlier versions have none.
+      await keepInTurn(store, ESTIMATE);
+      const [only] = await currentEstimates(store);
+      const subject = only?.subject ?? assert.fail();
+      assert.equal(await estimatedParts(store, subject), undefined);
+      await keepInTurn(store, { ...ESTIMATE, parts });
+      assert.deepEqual(await estimatedParts(store, subject), { subject, ...parts });
+      const newer = { spread_percent: null, bricks: [{ ...brick, latency_ms: 4 }] };
+      await keepInTurn(store, { ...ESTIMATE, latencyMs: 8, parts: newer });
+      assert.deepEqual(await estimatedParts(store, subject), { subject, ...newer });
+      // One that covers less is not kept.
+      await keepInTurn(store, { ...ESTIMATE, coverage: 0.5, parts });
+      assert.deepEqual(await estimatedParts(store, subject), { subject, ...newer });
     });
 
     it('cover no less than before', async (t) => {

@@ -4,6 +4,7 @@ import { buildRunOptions } from '../../src/measurement/system.js';
 import { KnownResults } from '../../src/measuring/known-results.js';
 import { type Peaks, computePeaks, peakTasks, computeRidge, storedPeaks } from '../../src/measuring/machine-peaks.js';
 import { createFakeAgent } from '../support/fake-agent.js';
+import { InferenceSession } from '../../src/predictor/onnxruntime/library.js';
 import { identifySystem } from '../../src/measurement/system.js';
 import type { Outcome } from '../../src/measurement/measurement.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
@@ -51,15 +52,36 @@ describe('peaks of a machine', () => {
     assert.match(peaks.get('float32')?.from ?? '', /MatMul of (512|1024)/);
     // The text of its label has three digits.
     assert.ok(Math.abs(value('memory') - 20) < 0.1);
+    // 32 of them one after another.
+    for (const kind of ['cache', 'core_cache'] as const) assert.ok(Math.abs(value(kind) / (32 * 20) - 1) < 0.005, kind);
     assert.equal(value('call'), CALL_MS);
     assert.ok(Math.abs((computeRidge(peaks) ?? NaN) - 5) < 0.05);
   });
 
-  test('the arrays in memory are four times the last cache, and the others fit into it', () => {
-    const sizes = tasks.flatMap(({ label }) => /Add with ([\d.]+) MB/.exec(label)?.slice(1) ?? []).map(Number);
-    const cache = description.cacheBytes / 1e6;
-    assert.ok((sizes[0] ?? 0) >= 3.95 * cache);
-    for (const size of sizes.slice(1)) assert.ok(size < cache / 2);
+  test('the arrays are four times the last cache, a quarter of it, and 192 KiB; at most 1.5 GiB', () => {
+    for (const [mib, sizes] of [
+      [64, [268, 16.8, 0.197]],
+      // Where the operating system does not say: as for 32 MiB.
+      [0, [134, 8.39, 0.197]],
+      [1024, [1610, 268, 0.197]],
+    ] as const) {
+      const labels = peakTasks({ ...description, cacheBytes: mib * 2 ** 20 }, RUN).map(({ label }) => label);
+      assert.deepEqual(
+        labels.filter((label) => label.startsWith('Add')),
+        sizes.map((megabytes) => `Add with ${megabytes} MB`),
+      );
+    }
+  });
+
+  test('are measured with models that the runtime accepts', async () => {
+    for (const { request } of tasks) {
+      const session = await InferenceSession.create(request.benchmark.model, { logSeverityLevel: 4 });
+      assert.deepEqual(
+        session.inputNames,
+        request.benchmark.inputs.map(({ name }) => name),
+      );
+      await session.release();
+    }
   });
 
   test('one that could not be measured is absent, and so is all work without a call', () => {

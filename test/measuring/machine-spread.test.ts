@@ -32,6 +32,21 @@ describe('the spread between the machines of a system', () => {
     assert.deepEqual(await readMachineSpread(SYSTEM, { agent: one, store }), again);
   });
 
+  it('is stored as it is, also of two machines and one benchmark', async () => {
+    const store = await openMemoryStore();
+    const least = { machines: 2, benchmarks: 1, relative: 0 };
+    await readMachineSpread(SYSTEM, { agent: several(least), store });
+    assert.deepEqual(await readMachineSpread(SYSTEM, { agent: one, store }), least);
+  });
+
+  for (const wrong of [{ machines: 1 }, { benchmarks: 0 }, { relative: -0.1 }]) {
+    it(`is never stored with ${JSON.stringify(wrong)}`, async () => {
+      const store = await openMemoryStore();
+      await assert.rejects(readMachineSpread(SYSTEM, { agent: several({ ...first, ...wrong }), store }));
+      assert.equal(await readMachineSpread(SYSTEM, { agent: one, store }), undefined);
+    });
+  }
+
   it('does not apply to another system', async () => {
     const store = await openMemoryStore();
     await readMachineSpread(SYSTEM, { agent: several(first), store });

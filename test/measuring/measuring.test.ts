@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PlatformError } from '../../src/base/errors.js';
 import { Measuring } from '../../src/measuring/measuring.js';
 import { KnownResults } from '../../src/measuring/known-results.js';
@@ -345,6 +346,9 @@ describe('measuring beside others that use the same store', { timeout: 60_000 },
     await until(() => waitingIn(second.events).length > 0);
     go();
     assert.deepEqual([await one, await other, second.measuring.arrived], [2, 1, 2]);
+    // One that arrives is done as well.
+    const event = second.progress.event('', { first: undefined, together: 0, runsDone: 0, runsTotal: 0 });
+    assert.ok(event.kind === 'measuring' && event.done === 3);
     const signatures = TASKS.map(({ request }) => request.benchmark.signature);
     assert.deepEqual([...slow.measured, ...quick.measured].toSorted(), signatures.toSorted());
     const kept = TASKS.map(({ request }) => second.results.get(request)?.outcome);
@@ -368,6 +372,23 @@ describe('measuring beside others that use the same store', { timeout: 60_000 },
     const message = `waiting for 3 measurements that process ${process.pid} on ${hostname()} takes for another evaluation`;
     assert.deepEqual(waitingIn(second.events), [message]);
     assert.ok(labelsIn(second.events).every((label) => label === message));
+  });
+
+  test('waits no longer after an interruption', async () => {
+    const store = await openMemoryStore();
+    const interrupted = new AbortController();
+    let go = (): void => {};
+    const slow = laterAgent(new Promise((resolve) => (go = resolve)));
+    const first = await measuringWith(slow.agent, signal, store);
+    const one = first.measuring.measure(TASKS);
+    const second = await measuringWith(fakeAgent(), interrupted.signal, store);
+    const waiting = second.measuring.measure(TASKS).then((measured) => `measured ${measured}`);
+    await until(() => waitingIn(second.events).length > 0);
+    interrupted.abort();
+    // Without the interruption, it would look again after a second.
+    assert.equal(await Promise.race([waiting, sleep(500, 'still waiting')]), 'measured 0');
+    go();
+    await one;
   });
 
   test('names all three other processes', async () => {

@@ -4,6 +4,7 @@ import { EventEmitter } from 'node:events';
 import { describe, test } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
 import { ActiveCalls } from '../../src/rpc/active-calls.js';
+import { until } from '../support/until.js';
 
 /** The parts of a call that are used here. */
 class Call extends EventEmitter {
@@ -11,11 +12,14 @@ class Call extends EventEmitter {
   ended = false;
   writableNeedDrain = false;
   readonly written: unknown[] = [];
+  /** The client takes a message. */
+  take: (() => void) | undefined;
   getPeer(): string {
     return 'client';
   }
-  write(message: unknown): void {
+  write(message: unknown, done?: () => void): void {
     this.written.push(message);
+    this.take = done;
   }
   end(): void {
     this.ended = true;
@@ -91,6 +95,36 @@ describe('calls that are being answered', () => {
     tell('third', signal);
     tell('fourth', AbortSignal.abort());
     assert.deepEqual(call.written, ['first', 'third']);
+  });
+
+  describe('send a message', () => {
+    const send = (call: Call, signal: AbortSignal) =>
+      new ActiveCalls().send(call as unknown as ServerWritableStream<unknown, string>, 'message', signal);
+
+    test('and go on when the client has taken it', async () => {
+      const call = new Call();
+      let isSent = false;
+      const sent = send(call, new AbortController().signal).then(() => (isSent = true));
+      await until(() => call.take !== undefined);
+      assert.deepEqual([call.written, isSent], [['message'], false]);
+      call.take?.();
+      await sent;
+    });
+
+    test('never after they were aborted', async () => {
+      const call = new Call();
+      await assert.rejects(send(call, AbortSignal.abort(SHUTDOWN)), SHUTDOWN);
+      assert.deepEqual(call.written, []);
+    });
+
+    test('and fail with the reason if they are aborted before the client has taken it', async () => {
+      const call = new Call();
+      const controller = new AbortController();
+      const sent = send(call, controller.signal);
+      await until(() => call.take !== undefined);
+      controller.abort(SHUTDOWN);
+      await assert.rejects(sent, SHUTDOWN);
+    });
   });
 
   test('leave no listeners behind', async () => {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
 import { findToken, hashToken } from '../../src/rpc/accepted-tokens.js';
+import { checkToken } from '../../src/rpc/bearer-token.js';
 import { createRpcClient } from '../../src/rpc/client.js';
 import { createRpcServer } from '../../src/rpc/server.js';
 import { echo, echoServer } from './support/echo.js';
@@ -157,5 +158,19 @@ describe('a server whose tokens have roles', { timeout: 20_000 }, () => {
     await assert.rejects(repeatWith('read-token'), refusal('forbidden', other));
     await assert.rejects(repeatWith('no-token'), refusal('unauthenticated', /token is wrong/));
     await assert.rejects(repeatWith(undefined), refusal('unauthenticated', /needs a token/));
+  });
+
+  test('judges a token that came in another way like one in the metadata', () => {
+    const check = checkToken({ acceptedTokens });
+    const judged = (path: string, shown: string | undefined) => {
+      const { refusal, holder } = check?.judge(path, shown) ?? assert.fail();
+      return [refusal?.code, holder];
+    };
+    assert.deepEqual(judged(echo.repeat.path, 'full-token'), [undefined, 'alice']);
+    assert.deepEqual(judged(echo.repeat.path, 'read-token'), ['forbidden', 'bob']);
+    for (const none of ['no-token', undefined]) {
+      assert.deepEqual(judged(echo.repeat.path, none), ['unauthenticated', undefined]);
+      assert.deepEqual(judged('/grpc.health.v1.Health/Check', none), [undefined, undefined]);
+    }
   });
 });

@@ -55,7 +55,6 @@ export function connectedWindows(producers: readonly (readonly number[])[], leng
   for (let first = producers.length - 1; first >= 0; first--) {
     for (; end > first + length - 1; end--) edgesInside -= edgesTo[end] ?? 0;
     for (const layer of consumers[first] ?? []) {
-      if (layer > end) continue;
       const count = (to: number, change: number): void => {
         edgesTo[to] = (edgesTo[to] ?? 0) + change;
         if (to <= end) edgesInside += change;

@@ -178,14 +178,15 @@ function chooseCandidates(
   precision: Precision,
 ): ReadonlySet<string> {
   const chosen = new Set<string>();
+  const stillLeft = ({ parts }: Candidate) => parts.filter(({ benchmark }) => !chosen.has(benchmark));
   const partsIn = ({ parts }: Outlook, of: readonly BrickShare[]): readonly BrickShare[] => {
-    return of.flatMap(({ benchmark }) => (chosen.has(benchmark) ? [] : (parts.get(benchmark) ?? [])));
+    return of.flatMap(({ benchmark }) => parts.get(benchmark) ?? []);
   };
   /** The gain for its cost; 0 for a candidate that is of no use. */
-  const rate = ({ parts, models }: Candidate): { readonly worth: number; readonly costMs: number } => {
-    const left = parts.filter(({ benchmark }) => !chosen.has(benchmark));
+  const rate = (candidate: Candidate): { readonly worth: number; readonly costMs: number } => {
+    const left = stillLeft(candidate);
     const costMs = costOfAll(left);
-    const gains = models.map((model) => (model.suffices(precision) ? 0 : model.gain(partsIn(model, left))));
+    const gains = candidate.models.map((model) => (model.suffices(precision) ? 0 : model.gain(partsIn(model, left))));
     return { worth: left.length === 0 ? 0 : gains.reduce((sum, gain) => sum + gain, 0) / costMs, costMs };
   };
   const left = new Map(candidates.map((candidate) => [candidate, rate(candidate)]));
@@ -197,9 +198,9 @@ function chooseCandidates(
       else if (worth > (best?.[1].worth ?? 0)) best = entry;
     }
     if (best === undefined) return chosen;
-    const [{ parts }, { costMs }] = best;
+    const [candidate, { costMs }] = best;
+    const parts = stillLeft(candidate);
     leftMs -= costMs;
-    left.delete(best[0]);
     const changed = new Set<Outlook>();
     for (const model of outlooks) {
       for (const part of partsIn(model, parts)) {

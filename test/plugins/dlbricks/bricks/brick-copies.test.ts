@@ -209,6 +209,14 @@ describe('a brick in context', () => {
     );
   });
 
+  test('states the type of its output, as the format asks for', () => {
+    const { outputs, types } = graphOf(copyBrick(branchingBrick(), 2).benchmark);
+    assert.deepEqual(
+      outputs.map((name) => types.get(name)),
+      [{ elementType: 'int64', dims: undefined }],
+    );
+  });
+
   test('has the same signatures every time, and different ones for different numbers of copies', () => {
     fc.assert(
       fc.property(bricks, (brick) => {

@@ -1,15 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
-import { cutBrick, operatorsLabel, inputRoleOf } from '../../../../plugins/dlbricks/bricks/brick.js';
+import {
+  cutBrick,
+  longestPrivateList,
+  operatorsLabel,
+  inputRoleOf,
+} from '../../../../plugins/dlbricks/bricks/brick.js';
 import { lastUses } from '../../../../plugins/dlbricks/cut/last-uses.js';
 import { findModelSubgraphs } from '../../../../plugins/dlbricks/cut/layer-cut.js';
 import { layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
+import type { InputValues } from '../../../../src/onnx/model/model.js';
 import { parseModel } from '../../../../src/onnx/read/read-model.js';
 import type { TensorValue } from '../../../../src/predictor/tensor-value.js';
 import { graph, graphAttribute, node, value } from '../../../onnx/protos.js';
 import { generatedModels, layerGraphOf } from '../support/generated-graph.js';
-import { GraphBuilder } from '../support/graph-builder.js';
+import { GraphBuilder, int64Tensor } from '../support/graph-builder.js';
 import { largestDifference, runBenchmark, runBrick, runBrickOn, runWhole } from '../support/runtime.js';
 
 const granularities = fc.integer({ min: 1, max: 6 });
@@ -116,6 +122,49 @@ describe('the inputs of a brick', () => {
         ['c1', 'weight', 'weight'],
       ],
     );
+  });
+});
+
+describe('the values that a user gave', () => {
+  /** The input of a brick whose model has these values for it. */
+  const inputWith = (values: InputValues) => {
+    const g = new GraphBuilder();
+    const x = g.input('float32', [1, 4]);
+    const graph = { ...layerGraph(g.model([g.layer('Relu', [x], [1, 4])])), given: new Map([[x, values]]) };
+    const brick = cutBrick(graph, lastUses(graph), { first: 0, last: 0 });
+    const [{ isGiven, fill: { low, high, list } } = assert.fail()] = brick.inputs;
+    return { isGiven, values: { low, high, list }, longest: longestPrivateList(brick) };
+  };
+  const listOf = (length: number): InputValues => ({ low: 0, high: 7, list: new Array<number>(length).fill(7) });
+
+  test('are those of the brick, as a range where a list is longer than a suite may show', () => {
+    const range = { low: 2, high: 5, list: undefined };
+    assert.deepEqual(inputWith(range), { isGiven: true, values: range, longest: 0 });
+    assert.deepEqual(inputWith(listOf(1024)), { isGiven: true, values: listOf(1024), longest: 0 });
+    assert.deepEqual(inputWith(listOf(1025)), { isGiven: true, values: { ...listOf(0), list: undefined }, longest: 0 });
+  });
+
+  test('are too long for a suite only where they are given and longer than 1024', () => {
+    const input = (length: number, isGiven: boolean) => {
+      const common = { name: 'x', role: 'activation', elementType: 'int64', dims: [length] } as const;
+      return { ...common, fill: { ...listOf(length), seed: 1 }, ...(isGiven && { isGiven: true as const }) };
+    };
+    assert.equal(longestPrivateList({ inputs: [] }), 0);
+    assert.equal(longestPrivateList({ inputs: [input(1024, true), input(2000, false)] }), 0);
+    assert.equal(longestPrivateList({ inputs: [input(1025, true), input(3000, true), input(9, true)] }), 3000);
+  });
+});
+
+describe('the file of a brick', () => {
+  test('has an opset that takes the types of its constants, and the version 10 of the format', async () => {
+    const g = new GraphBuilder();
+    const cubed = g.layer('Pow', [g.input('float32', [1, 4]), g.constant(int64Tensor([3, 3, 3, 3]))], [1, 4]);
+    const whole = layerGraph(g.model([cubed]));
+    const brick = cutBrick(whole, lastUses(whole), { first: 0, last: 0 });
+    const { irVersion, opsets } = parseModel(brick.model, 'brick');
+    // Pow takes exponents of another type since opset 12. Source: Changelog.md of the ONNX project.
+    assert.deepEqual([irVersion, opsets.get('')], [10, 12]);
+    assert.equal((await runBenchmark(brick)).size, 1);
   });
 });
 

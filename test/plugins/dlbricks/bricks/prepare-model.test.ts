@@ -23,7 +23,7 @@ test('a typed model is cut at its layers without a runtime', async () => {
   const agent = createFakeAgent({ latencyOf: () => 1 });
   const loaded = loadedChain('model', 'Relu', 'Neg', 'Relu');
   const settings: CutSettings = { ...SETTINGS, cut: 'layer' };
-  const { recipe, bricks, refusal, whole } = await prepareOrRefuse(
+  const { recipe, bricks, refusal, whole, toCheck, inputs } = await prepareOrRefuse(
     loaded,
     settings,
     agent,
@@ -31,6 +31,9 @@ test('a typed model is cut at its layers without a runtime', async () => {
   );
   assert.deepEqual([recipe.sequences, bricks.length, refusal], [[0, 1, 0], 2, undefined]);
   assert.deepEqual(whole, weightlessBenchmark(loaded.model));
+  assert.equal(toCheck, 'bricks of the layer cut are no kernels');
+  const { assumed, sizes, tokens } = loaded;
+  assert.deepEqual(inputs, { assumed, sizes, tokens });
 });
 
 test('the graph from the runtime is returned, so that its kernels can be compared with those of the file', async () => {
@@ -74,11 +77,12 @@ describe('a model of many short kernels', () => {
 
 describe('a model whose graph the runtime refuses', () => {
   test('has its layers and the reason, and no bricks', async () => {
-    const { recipe, bricks, refusal } = await preparing(() => {
+    const { recipe, bricks, refusal, inputs } = await preparing(() => {
       throw new PlatformError('unsupported', 'no kernel for Neg');
     });
     assert.deepEqual(recipe, { name: 'model', layers: 2, bricks: [], sequences: [], edges: [] });
     assert.deepEqual([bricks, refusal], [[], 'no kernel for Neg']);
+    assert.deepEqual(inputs, { assumed: [], sizes: [] });
   });
 
   test('is not assumed if the agent does not answer', async () => {

@@ -54,6 +54,15 @@ test('a recipe with values at all bounds is read as it is', async (t) => {
   assert.deepEqual(await reading(t, JSON.stringify(most)), most);
 });
 
+test('a recipe with shapes and made-up values is read as it is', async (t) => {
+  const models = recipe.models.map((model) => ({
+    ...model,
+    bricks: model.bricks.map((brick) => ({ ...brick, shapes: ['1x3x224x224', ''] })),
+    made_up_values: { operators: [{ operator: 'NonMaxSuppression', count: 2 }], kernels: 3, sequences: [1, 2] },
+  }));
+  assert.deepEqual(await reading(t, JSON.stringify({ ...recipe, models })), { ...recipe, models });
+});
+
 test('a brick counts as often as its model has it', () => {
   const [{ bricks } = assert.fail()] = recipe.models;
   assert.deepEqual(countBricks({ bricks, sequences: [1, 1, 1] }), [0, 3]);
@@ -66,7 +75,7 @@ describe('reading a recipe refuses', () => {
   });
 
   test('a file that is not JSON', async (t) => {
-    await refused(reading(t, '{"format":'), 'usage', /recipe\.json/);
+    await refused(reading(t, '{"format":'), 'usage', /recipe\.json: not a readable recipe/, /generate/);
   });
 
   const [model] = recipe.models;

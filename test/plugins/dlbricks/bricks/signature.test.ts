@@ -268,6 +268,11 @@ describe('different signatures for', () => {
     const older = signatureOf(softmax, (current) => ({ ...current, opsets: new Map([['', 12]]) }));
     assert.notEqual(older, signatureOf(softmax));
   });
+  const customSoftmax =
+    (axis: number): Build =>
+    (g, x) =>
+      g.layers('Softmax', [x], [{ elementType: 'float32', dims: DIMS }], [int('axis', axis)], 'com.example');
+  differ('an axis from either end, of an operator that nobody knows', customSoftmax(3), customSoftmax(-1));
   test('another domain', () => {
     const opsets = new Map([
       ['', 17],

@@ -14,6 +14,7 @@ import {
   measuredBrick,
   measuredCall,
   measuredTogetherOn,
+  OVERHEAD_MS,
   recipeOf,
   recipeTogether,
   surrounded,
@@ -37,6 +38,21 @@ describe('a model of bricks that are measured together', () => {
     const estimate = compose(surrounded(recipe), groupObservations([measuredCall, ...bricks]));
     near(estimate.sequential?.ms, 3 * 10 + 4 + CALL_MS);
     assert.deepEqual([estimate.coverage, estimate.missing], [1, []]);
+    near(estimate.profileMs, (3 + 1) * OVERHEAD_MS);
+  });
+
+  test('has the names of the kernels of each sequence, where they are known', () => {
+    const names = [['conv1'], ['conv2'], ['conv3'], ['pool']];
+    const { placed } = compose({ ...surrounded(recipe), names }, groupObservations([measuredCall, ...bricks]));
+    assert.deepEqual(
+      placed.map(({ kernels, operators }) => [kernels, operators]),
+      [
+        [['conv1'], ['Op0']],
+        [['conv2'], ['Op0']],
+        [['conv3'], ['Op0']],
+        [['pool'], ['Op1']],
+      ],
+    );
   });
 
   test('takes only its call if its optimized graph has no kernels', () => {

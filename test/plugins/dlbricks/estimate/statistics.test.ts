@@ -110,6 +110,23 @@ describe("quantile of Student's t distribution", () => {
   }
 });
 
+describe("the quantile of Student's t distribution for other intervals", () => {
+  // Abramowitz and Stegun, table 26.10, columns 0.5 and 0.8; the last row is the normal distribution's.
+  for (const [level, ...expected] of [
+    [0.5, 1, 0.816, 0.765, 0.674],
+    [0.8, 3.078, 1.886, 1.638, 1.282],
+  ] as const) {
+    test(`covers ${level}`, () => {
+      for (const [row, degrees] of [1, 2, 3, 1e9].entries())
+        near(studentQuantile(degrees, level), expected[row] ?? NaN, 6e-4);
+    });
+  }
+
+  test('with less than one degree of freedom is as wide as with one', () => {
+    near(studentQuantile(0.5), studentQuantile(1));
+  });
+});
+
 describe("the expansion of Student's quantile", () => {
   // Abramowitz and Stegun 26.7.5 with the terms in 1/f and 1/f², by hand: z = 1.959964, z + 9.489/4f + 270.97/96f².
   for (const [degrees, expected] of [

@@ -161,6 +161,20 @@ describe('a suite’s measurements', () => {
     assert.deepEqual(measurements, []);
   });
 
+  test('together with others have the footprint of their model, and are taken twice', async () => {
+    const bricks = suite.bricks.map((brick) => ({ ...brick, footprintBytes: 2 ** 24 }));
+    const agent = newAgent();
+    const asked: unknown[] = [];
+    const measure: typeof agent.measure = (requests, options) => {
+      for (const { occasion, modelBytes, context } of requests) asked.push([occasion, modelBytes, context]);
+      return agent.measure(requests, options);
+    };
+    const context = { agent: { ...agent, measure }, store: await openMemoryStore(), ...unwatched };
+    await measureSuite({ ...suite, bricks }, SETTINGS, context);
+    const on = (occasion: number) => bricks.map(() => [occasion, 2 ** 24, { footprintBytes: 2 ** 24 }]);
+    assert.deepEqual(asked, [...on(1), ...on(2)]);
+  });
+
   test('need a profile if a single brick is measured together with others', async () => {
     const [first = assert.fail(), ...others] = suite.bricks;
     const bricks = [...others, { ...first, footprintBytes: 2 ** 24 }];

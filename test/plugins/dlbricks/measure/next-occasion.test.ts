@@ -277,6 +277,17 @@ describe('bricks that are measured again', () => {
     assert.deepEqual(tasksOf(two, [...measuredBrick(0, crashed), ...measuredBrick(1, crashed)], anyTarget), []);
     assert.deepEqual(tasksOf([preparedOf(recipeOf([]))], [], anyTarget), []);
   });
+
+  test('are none of a model whose interval has no end, because values of it are made up', () => {
+    const precision: Precision = { targetError: 0.01, repeatLimit: AMPLE, leastRepeatMs: 0 };
+    const unlike = [...measuredBrick(0, 5, 5.5), ...measuredBrick(1, 5)];
+    const recipe = {
+      ...recipeOf([1, 1]),
+      made_up_values: { operators: [{ operator: 'Op1', count: 1 }], kernels: 1, sequences: [1] },
+    };
+    assert.deepEqual(tasksOf([preparedOf(recipe)], unlike, precision), []);
+    assert.notDeepEqual(tasksOf(two, unlike, precision), []);
+  });
 });
 
 describe('a brick that several models have in common', () => {

@@ -23,8 +23,8 @@ function loaded(dims: readonly number[] | undefined): LoadedModel {
   return { ...rest, model: changed };
 }
 
-/** Name and batch size of every evaluation that is kept of a model that was measured on these occasions. */
-async function kept(model: LoadedModel, ...occasions: readonly number[]) {
+/** Every evaluation that is kept of a model that was measured on these occasions. */
+async function documentsOf(model: LoadedModel, ...occasions: readonly number[]) {
   const prepared = preparedChain('chain', 'Relu');
   const results = new KnownResults();
   for (const occasion of occasions) {
@@ -34,8 +34,12 @@ async function kept(model: LoadedModel, ...occasions: readonly number[]) {
   const store = await openMemoryStore();
   const agent = createFakeAgent({ latencyOf: () => 1 });
   await keepPlatformDocuments([model], [prepared], results, SETTINGS, { store, agent });
-  const documents = await all(store.collection(EVALUATION_DOCUMENTS).find({}));
-  return documents.map(({ model: { name }, batch_size: size }) => [name, size]);
+  return all(store.collection(EVALUATION_DOCUMENTS).find({}));
+}
+
+/** Their names and batch sizes. */
+async function kept(...measured: Parameters<typeof documentsOf>) {
+  return (await documentsOf(...measured)).map(({ model: { name }, batch_size: size }) => [name, size]);
 }
 
 describe('the platform’s documents of whole models', () => {
@@ -49,6 +53,12 @@ describe('the platform’s documents of whole models', () => {
   test('are kept for one measurement if the other is missing, and not without measurements', async () => {
     assert.deepEqual(await kept(loaded([8, 4]), SECOND_OCCASION), [['chain', 8]]);
     assert.deepEqual(await kept(loaded([8, 4])), []);
+  });
+
+  test('have the version and the framework of the manifest', async () => {
+    const manifest = { version: '1.2', framework: { name: 'onnxruntime', version: '^1.20' } };
+    const [document] = await documentsOf({ ...loaded([8, 4]), manifest }, FIRST_OCCASION);
+    assert.deepEqual(document?.model, { name: 'chain', ...manifest });
   });
 
   test('have a batch size of 1 where the first input has no batch', async () => {

@@ -48,6 +48,14 @@ describe('the tasks of an evaluation', () => {
     assert.ok(whole > first + second + third);
   });
 
+  test('say what is measured how, and how long about', () => {
+    const [, brick = assert.fail()] = firstTasks([preparedOf(recipeTogether([1]), [7])], SYSTEM, SETTINGS);
+    const { modelBytes, roughMs, limits } = brick.request;
+    assert.deepEqual([modelBytes, roughMs, limits], [FOOTPRINT_BYTES, 7, LIMITS]);
+    const [whole = assert.fail()] = wholeModelTasks([one], FIRST_OCCASION, SETTINGS);
+    assert.deepEqual(whole.request, { benchmark: one.whole, name: 'one', occasion: 1, ...SETTINGS });
+  });
+
   test('of a repetition differ from the first ones only by their occasion', () => {
     const [first] = wholeModelTasks([two], FIRST_OCCASION, SETTINGS);
     const [again] = wholeModelTasks([two], SECOND_OCCASION, SETTINGS);

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { PreparedModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
+import { checkModels } from '../../../../plugins/dlbricks/measure/check-models.js';
+import type { BenchmarkAgent } from '../../../../src/agent/benchmark-agent.js';
+import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import type { KernelTrace, LayerTrace } from '../../../../src/agent/layer-trace.js';
+import { type ErrorCode, PlatformError } from '../../../../src/base/errors.js';
+import { openMemoryStore } from '../../../../src/store/memory/open.js';
+import type { ResultStore } from '../../../../src/store/result-store.js';
+import { LIMITS, PROTOCOL, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
+import { preparedOf, recipeTogether } from '../support/measured-bricks.js';
+import { refused } from '../support/refused.js';
+
+const SETTINGS = { runOptions: SYSTEM.runOptions, protocol: PROTOCOL, limits: LIMITS };
+
+function kernel(sequenceIndex: string, name: string, ...runMs: readonly number[]): KernelTrace {
+  const none = { opName: '', executionProvider: '', shape: '', inputShape: '', inputTypes: '', outputTypes: '' };
+  return { sequenceIndex, name, elementType: '', ...none, runMs };
+}
+
+/** A kernel, one that the runtime split in two, and a loop whose body runs twice; k3 has no event. */
+const TRACE: LayerTrace = {
+  untracedMs: [10, 10, 10],
+  tracedMs: [11, 11, 11],
+  kernels: [
+    kernel('0', 'k0', 1, 1, 1),
+    kernel('1', 'k1', 2, 2, 2),
+    kernel('2', 'k1.reorder', 0.5, 0.5, 0.5),
+    kernel('3', 'k2', 4, 4, 4),
+    kernel('3-0-0', 'body', 1, 1, 1, 1, 1, 1),
+    kernel('4', 'k4', 1, 1, 1),
+    kernel('5', 'of the runtime', 1, 1, 1),
+  ],
+};
+
+const KERNELS = [{ ms: 1, innerRuns: 0 }, { ms: 2.5, innerRuns: 0 }, { ms: 4, innerRuns: 2 }, null];
+
+const NAMES = ['conv', 'pool', 'loop', 'gone'];
+
+function modelOf(graph: number, changes: Partial<PreparedModel> = {}): PreparedModel {
+  const benchmark = { signature: signatureOf(graph), model: new Uint8Array(), inputs: [] };
+  return { ...preparedOf(recipeTogether([1])), toCheck: () => ({ benchmark, names: NAMES }), ...changes };
+}
+
+/** Checks models on an agent that gives this trace. */
+async function check(
+  models: readonly PreparedModel[],
+  store: ResultStore,
+  {
+    trace = () => Promise.resolve(TRACE),
+    again = false,
+    signal = new AbortController().signal,
+  }: Partial<{ trace: () => Promise<LayerTrace>; again: boolean; signal: AbortSignal }> = {},
+) {
+  const asked: Parameters<BenchmarkAgent['trace']>[0][] = [];
+  const agent: BenchmarkAgent = {
+    ...createFakeAgent({ latencyOf: () => 1 }),
+    trace: (request) => {
+      asked.push(request);
+      return trace();
+    },
+  };
+  const context = { agent, store, signal, onEvent: () => undefined };
+  const { runs } = await checkModels(models, SYSTEM, SETTINGS, context, again);
+  const results = runs.map((run) => (run?.kind === 'run' ? [run.wholeMs, run.kernels, run.names] : run?.reason));
+  return { results, asked };
+}
+
+const RESULT = [10, KERNELS, NAMES];
+
+describe('checking the kernels of a model', () => {
+  test('sums the times of each kernel in one run of its graph, which is optimized already', async () => {
+    const { results, asked } = await check([modelOf(1)], await openMemoryStore());
+    assert.deepEqual(results, [RESULT]);
+    const [{ benchmark, runOptions, limits } = assert.fail()] = asked;
+    assert.deepEqual([benchmark.signature, runOptions.optimizationLevel, limits], [signatureOf(1), 'disabled', LIMITS]);
+  });
+
+  test('runs each graph once, also in later evaluations, unless it is asked for again', async () => {
+    const store = await openMemoryStore();
+    const graphsOf = async (models: readonly PreparedModel[], again = false) => {
+      const { results, asked } = await check(models, store, { again });
+      assert.deepEqual(results, [RESULT, RESULT]);
+      return asked.map(({ benchmark }) => benchmark.signature);
+    };
+    const [one, two] = [signatureOf(1), signatureOf(2)];
+    assert.deepEqual(await graphsOf([modelOf(1), modelOf(2)]), [one, two]);
+    assert.deepEqual(await graphsOf([modelOf(1), modelOf(2)]), []);
+    assert.deepEqual(await graphsOf([modelOf(1), modelOf(2)], true), [one, two]);
+  });
+
+  test('says why a model cannot be checked, and checks the others', async () => {
+    const models = [
+      modelOf(1, { toCheck: 'no kernels' }),
+      modelOf(2, { toCheck: undefined }),
+      modelOf(3, { refusal: 'too large' }),
+      modelOf(4),
+    ];
+    const { results } = await check(models, await openMemoryStore());
+    assert.deepEqual(results, ['no kernels', 'the runtime keeps no profile of its kernels', undefined, RESULT]);
+  });
+
+  for (const code of ['unsupported', 'model', 'timeout', 'cancelled'] satisfies ErrorCode[]) {
+    test(`ends with the reason where the run ends with the error '${code}'`, async () => {
+      const trace = () => Promise.reject(new PlatformError(code, 'why'));
+      assert.deepEqual((await check([modelOf(1)], await openMemoryStore(), { trace })).results, ['why']);
+    });
+  }
+
+  test('fails where the agent does', async () => {
+    const trace = () => Promise.reject(new PlatformError('unavailable', 'the agent is gone'));
+    await refused(check([modelOf(1)], await openMemoryStore(), { trace }), 'unavailable');
+  });
+
+  test('starts nothing after an interruption', async () => {
+    const { results, asked } = await check([modelOf(1)], await openMemoryStore(), { signal: AbortSignal.abort() });
+    assert.deepEqual([results, asked], [['interrupted before it was checked'], []]);
+  });
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { describeKernels, keepKernels, knownKernels } from '../../../../plugins/dlbricks/measure/known-kernels.js';
+import type { LayerFacts } from '../../../../plugins/dlbricks/work/layer-facts.js';
+import { identifySystem, optimizedRun } from '../../../../src/measurement/system.js';
+import { openMemoryStore } from '../../../../src/store/memory/open.js';
+import { conditionsBeside } from '../../../store/measured-beside.js';
+import { LIMITS, PROTOCOL, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
+import {
+  FOOTPRINT_BYTES,
+  measuredTogetherOn,
+  preparedOf,
+  recipeOf,
+  recipeTogether,
+} from '../support/measured-bricks.js';
+import { near } from '../../../support/near.js';
+
+const SETTINGS = { runOptions: SYSTEM.runOptions, protocol: PROTOCOL, limits: LIMITS };
+
+const tensor = (...dims: readonly number[]) => ({ elementType: 'float32', dims: [...dims] });
+
+const CONV: LayerFacts = {
+  operator: 'Conv',
+  domain: '',
+  attributes: {
+    strides: [2, 2],
+    auto_pad: 'VALID',
+    alpha: 0.5,
+    // None of these decides how long it takes.
+    nan: NaN,
+    text: 'x'.repeat(65),
+    values: new Array<number>(65).fill(1),
+    texts: ['a'],
+    tensor: { type: 4 },
+  },
+  inputs: [tensor(1, 3, 8, 8), tensor(4, 3, 3, 3)],
+  outputs: [tensor(1, 4, 6, 6)],
+  activations: [0],
+};
+
+const STORED = {
+  signature: signatureOf(0),
+  model: 'graph',
+  operator: 'Conv',
+  domain: '',
+  attributes: { strides: [2, 2], auto_pad: 'VALID', alpha: 0.5 },
+  inputs: CONV.inputs,
+  outputs: CONV.outputs,
+  activations: [0],
+};
+
+/** A brick of one kernel, one of two, and one without kernels. */
+const MODEL = { ...preparedOf(recipeTogether([1, 1, 1])), facts: [[CONV], [CONV, CONV], []], graph: 'graph' };
+
+test('bricks of one kernel say what they compute, without long attributes; others, and graphs of copies, do not', () => {
+  assert.deepEqual(describeKernels([MODEL, { ...MODEL, graph: 'another' }]), new Map([[STORED.signature, STORED]]));
+  assert.equal(describeKernels([{ ...MODEL, recipe: recipeOf([1, 1, 1]) }]).size, 0);
+  const [unnamed] = describeKernels([{ ...MODEL, graph: undefined }]).values();
+  assert.equal(unnamed?.model, MODEL.whole.signature);
+});
+
+test('measured kernels are those that the store or the models describe, as far as nothing disturbed them', async () => {
+  const store = await openMemoryStore();
+  const described = describeKernels([MODEL]);
+  await keepKernels(store, described, described);
+  assert.deepEqual((await knownKernels(store, new Map(), SYSTEM, SETTINGS)).stored, new Map());
+  const system = identifySystem(SYSTEM, optimizedRun(SYSTEM.runOptions));
+  const disturbed = { ...measuredTogetherOn(2, 0, 50), system, conditions: conditionsBeside(900) };
+  for (const one of [{ ...measuredTogetherOn(1, 0, 5), system }, disturbed]) await store.putMeasurement(one);
+  assert.deepEqual((await knownKernels(store, new Map(), SYSTEM, SETTINGS)).measured, []);
+  const fromModels = await knownKernels(store, described, SYSTEM, SETTINGS);
+  await keepKernels(store, described);
+  const fromStore = await knownKernels(store, new Map(), SYSTEM, SETTINGS);
+  assert.deepEqual(fromStore.stored, described);
+  for (const { measured } of [fromModels, fromStore]) {
+    const [{ ms, ...rest } = assert.fail(), ...others] = measured;
+    near(ms, 5);
+    assert.deepEqual([rest, others], [{ facts: STORED, footprintBytes: FOOTPRINT_BYTES, model: 'graph' }, []]);
+  }
+});
