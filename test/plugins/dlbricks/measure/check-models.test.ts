@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { PreparedModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import { checkModels } from '../../../../plugins/dlbricks/measure/check-models.js';
 import type { BenchmarkAgent } from '../../../../src/agent/benchmark-agent.js';
-import { createFakeAgent } from '../../../../src/agent/fake-agent.js';
+import { createFakeAgent } from '../../../support/fake-agent.js';
 import type { KernelTrace, LayerTrace } from '../../../../src/agent/layer-trace.js';
 import { type ErrorCode, PlatformError } from '../../../../src/base/errors.js';
 import { openMemoryStore } from '../../../../src/store/memory/open.js';
