@@ -98,7 +98,8 @@ async function parseSettings(options: LoadOptions): Promise<LoadSettings> {
     measure: validate || !predict,
     predict: predict || validate,
   });
-  checkSettings(settings);
+  const { agents, deployment } = options;
+  checkSettings(settings, deployment === undefined ? (agents?.length ?? 1) : undefined);
   return settings;
 }
 
@@ -144,6 +145,10 @@ async function load(references: readonly string[], options: LoadOptions, host: C
   const generations = options.generation === undefined ? [] : await readGenerations(options.generation);
   if (references.length + generations.length === 0) {
     throw new PlatformError('usage', 'name a model, or a report with generated texts (--generation FILE)');
+  }
+  if (generations.length > 0 && settings.scenario !== 'server') {
+    const problem = `the scenario ${settings.scenario} does not use generated texts (--generation)`;
+    throw new PlatformError('usage', `${problem}; they are for --scenario server`);
   }
   const outputs = await prepareOutputs(options);
   if (options.samples !== undefined) await requireWritable(options.samples);

@@ -201,6 +201,11 @@ describe('mlmodelscope load MODEL...', { timeout: 300_000, concurrency: 2 }, () 
       [['net.onnx', '--scenario', 'server', '--rate', '0'], /expected a number above 0/],
       [['net.onnx', '--scenario', 'server'], /needs rates \(--rate 50,100\), or a bound/],
       [['net.onnx', '--bound', '20'], /as in 20ms@p99/],
+      [['net.onnx', '--clients', '4'], /the scenario single does not use clients \(--clients\) here/],
+      [
+        ['net.onnx', '--dispatch', 'queue'],
+        /does not use dispatch \(--dispatch\) here; it is for a load of several agents/,
+      ],
       [
         ['fixed.onnx', '--scenario', 'server', '--rate', '5', '--batch-limit', '2', '--queries', '10'],
         /fixed has a fixed batch of 1, so it cannot run a batch of 2/,
@@ -273,5 +278,9 @@ describe('mlmodelscope load MODEL...', { timeout: 300_000, concurrency: 2 }, () 
     const { rows, provenance } = loadResultSchema.parse(JSON.parse(stdout));
     assert.deepEqual([rows[0]?.batch_limit, rows[0]?.measured?.queries], [2, 50]);
     assert.equal(provenance?.manifests[0]?.kind, 'evaluation');
+    await place.write('other.yml', [...manifest, 'settings: { scenario: single, clients: [4] }', ''].join('\n'));
+    const refused = await place.run(['evaluate', 'other.yml']);
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, /the scenario single does not use clients \(--clients\) here/);
   });
 });
