@@ -150,6 +150,9 @@ async function load(references: readonly string[], options: LoadOptions, host: C
     const problem = `the scenario ${settings.scenario} does not use generated texts (--generation)`;
     throw new PlatformError('usage', `${problem}; they are for --scenario server`);
   }
+  if (options.samples !== undefined && (references.length === 0 || !settings.measure)) {
+    throw new PlatformError('usage', 'a prediction has no queries to write (--samples); measure as well (--validate)');
+  }
   const outputs = await prepareOutputs(options);
   if (options.samples !== undefined) await requireWritable(options.samples);
   const agent = await connectAgents(options, host);
@@ -262,7 +265,7 @@ function addScenarioOptions(command: Command): Command {
       'report of dlbricks with generated texts: predict the time to the first token under load (server)',
     )
     .option('--validate', 'measure and predict, and compare')
-    .option('--samples <file>', 'write every query as a JSON line, with times in microseconds');
+    .option('--samples <file>', 'write every measured query as a JSON line, with times in microseconds');
 }
 
 export function registerLoad(program: Command, host: CommandHost): void {

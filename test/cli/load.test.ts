@@ -201,6 +201,7 @@ describe('mlmodelscope load MODEL...', { timeout: 300_000, concurrency: 2 }, () 
       [['net.onnx', '--scenario', 'server', '--rate', '0'], /expected a number above 0/],
       [['net.onnx', '--scenario', 'server'], /needs rates \(--rate 50,100\), or a bound/],
       [['net.onnx', '--bound', '20'], /as in 20ms@p99/],
+      [['net.onnx', '--predict', '--samples', 'all.jsonl'], /a prediction has no queries to write \(--samples\)/],
       [['net.onnx', '--clients', '4'], /the scenario single does not use clients \(--clients\) here/],
       [
         ['net.onnx', '--dispatch', 'queue'],
