@@ -140,6 +140,22 @@ function deploymentOption(text: string): string {
   throw new InvalidArgumentError('expected oip://HOST:PORT/MODEL or predict://HOST:PORT/MODEL[:VERSION]');
 }
 
+function wordsOf(options: LoadOptions): readonly string[] {
+  const { store, agents, agent = agents?.[0], framework, dimension = new Map(), session = new Map() } = options;
+  const words: readonly (readonly [option: string, value: string | number | undefined])[] = [
+    ['--store', store],
+    ['--agent', agent],
+    ['--framework', framework],
+    ['--optimization-level', options.optimizationLevel?.[0]],
+    ['--execution-mode', options.executionMode?.[0]],
+    ['--inter-op-threads', options.interOpThreads?.[0]],
+    ...Array.from(session, ([key, [value]]) => ['--session', `${key}=${value}`] as const),
+    ...Array.from(dimension, ([name, size]) => ['--dimension', `${name}=${size}`] as const),
+  ];
+  const given = words.flatMap(([option, value]) => (value === undefined ? [] : [option, String(value)]));
+  return options.allowVersion ? [...given, '--allow-version'] : given;
+}
+
 async function load(references: readonly string[], options: LoadOptions, host: CommandHost): Promise<void> {
   const settings = await parseSettings(options);
   const generations = options.generation === undefined ? [] : await readGenerations(options.generation);
@@ -180,6 +196,7 @@ async function load(references: readonly string[], options: LoadOptions, host: C
     loadedBatch,
     deployment,
     generations,
+    given: wordsOf(options),
     ...(options.samples && { onSample: samples.add }),
   };
   const context = measuringContext({ agent, store }, progress, host);

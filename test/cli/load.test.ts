@@ -68,11 +68,17 @@ describe('mlmodelscope load MODEL...', { timeout: 300_000, concurrency: 2 }, () 
     const place = await workplaceHere(t);
     await place.write('net.onnx', chain(FOUR_LAYERS));
     const args = ['load', 'net.onnx', '--threads', '1', '--scenario', 'batch', '--batch', '1,2,4', '--predict'];
+    const level = ['--optimization-level', 'basic'];
+    const elsewhere = await place.run([...args, ...level, '--store', 'my store']);
+    assert.match(
+      elsewhere.stderr,
+      /'mlmodelscope dlbricks run net\.onnx --batch 1,2,4 --threads 1 --store 'my store' --optimization-level basic'/,
+    );
     const before = await place.run(args);
     assert.equal(before.code, 3);
     assert.match(
       before.stderr,
-      /no complete estimate for batches of 1,2,4 on this system; 'dlbricks run net --batch 1,2,4 --threads 1' makes it/,
+      /no complete estimate for batches of 1,2,4 on this system; 'mlmodelscope dlbricks run net\.onnx --batch 1,2,4 --threads 1' makes it/,
     );
     await place.run([
       'dlbricks',
