@@ -98,7 +98,8 @@ async function parseSettings(options: LoadOptions): Promise<LoadSettings> {
     measure: validate || !predict,
     predict: predict || validate,
   });
-  checkSettings(settings);
+  const { agents, deployment } = options;
+  checkSettings(settings, deployment === undefined ? (agents?.length ?? 1) : undefined);
   return settings;
 }
 
@@ -139,11 +140,34 @@ function deploymentOption(text: string): string {
   throw new InvalidArgumentError('expected oip://HOST:PORT/MODEL or predict://HOST:PORT/MODEL[:VERSION]');
 }
 
+function wordsOf(options: LoadOptions): readonly string[] {
+  const { store, agents, agent = agents?.[0], framework, dimension = new Map(), session = new Map() } = options;
+  const words: readonly (readonly [option: string, value: string | number | undefined])[] = [
+    ['--store', store],
+    ['--agent', agent],
+    ['--framework', framework],
+    ['--optimization-level', options.optimizationLevel?.[0]],
+    ['--execution-mode', options.executionMode?.[0]],
+    ['--inter-op-threads', options.interOpThreads?.[0]],
+    ...Array.from(session, ([key, [value]]) => ['--session', `${key}=${value}`] as const),
+    ...Array.from(dimension, ([name, size]) => ['--dimension', `${name}=${size}`] as const),
+  ];
+  const given = words.flatMap(([option, value]) => (value === undefined ? [] : [option, String(value)]));
+  return options.allowVersion ? [...given, '--allow-version'] : given;
+}
+
 async function load(references: readonly string[], options: LoadOptions, host: CommandHost): Promise<void> {
   const settings = await parseSettings(options);
   const generations = options.generation === undefined ? [] : await readGenerations(options.generation);
   if (references.length + generations.length === 0) {
     throw new PlatformError('usage', 'name a model, or a report with generated texts (--generation FILE)');
+  }
+  if (generations.length > 0 && settings.scenario !== 'server') {
+    const problem = `the scenario ${settings.scenario} does not use generated texts (--generation)`;
+    throw new PlatformError('usage', `${problem}; they are for --scenario server`);
+  }
+  if (options.samples !== undefined && (references.length === 0 || !settings.measure)) {
+    throw new PlatformError('usage', 'a prediction has no queries to write (--samples); measure as well (--validate)');
   }
   const outputs = await prepareOutputs(options);
   if (options.samples !== undefined) await requireWritable(options.samples);
@@ -172,6 +196,7 @@ async function load(references: readonly string[], options: LoadOptions, host: C
     loadedBatch,
     deployment,
     generations,
+    given: wordsOf(options),
     ...(options.samples && { onSample: samples.add }),
   };
   const context = measuringContext({ agent, store }, progress, host);
@@ -257,7 +282,7 @@ function addScenarioOptions(command: Command): Command {
       'report of dlbricks with generated texts: predict the time to the first token under load (server)',
     )
     .option('--validate', 'measure and predict, and compare')
-    .option('--samples <file>', 'write every query as a JSON line, with times in microseconds');
+    .option('--samples <file>', 'write every measured query as a JSON line, with times in microseconds');
 }
 
 export function registerLoad(program: Command, host: CommandHost): void {

@@ -20,7 +20,9 @@ const measuredSchema = z.strictObject({
   achieved_per_second: rate.describe('Answered queries less one, over the time from the first to the last answer'),
   samples_per_second: rate,
   mean_batch: number.describe('Samples of a run'),
-  utilization: number.describe('Share of the time in which the model runs, for each agent'),
+  utilization: number.describe(
+    'Share of the time from the first to the last answer in which the model runs, for each agent',
+  ),
   wait_mean_ms: ms.describe("From the scheduled time until the model's run began"),
   service_mean_ms: ms.describe('Of one run'),
   service_variation: number.describe('Standard deviation of the service time over its mean'),

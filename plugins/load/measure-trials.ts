@@ -31,6 +31,8 @@ export interface LoadRun {
   readonly deployment?: DeploymentAddress | undefined;
   readonly origin?: Pick<Origin, 'identities'>;
   readonly generations?: readonly Generation[];
+  /** Words of the command line that say where and how models run. */
+  readonly given?: readonly string[];
 }
 
 export interface Run extends LoadRun {

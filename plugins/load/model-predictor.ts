@@ -179,7 +179,7 @@ export async function predictorOf(
   const { settings, loadedBatch, context, place } = run;
   if (!settings.predict) return null;
   const system = identifySystem(place.agent.description, place.runOptions);
-  const times = await storedEstimates(loaded, loadedBatch, sizes, system, context.store);
+  const times = await storedEstimates(loaded, loadedBatch, sizes, system, context.store, run.given);
   if ('reason' in times) {
     context.onEvent({ kind: 'note', level: 'warning', message: `${loaded.name}: ${times.reason}` });
     return times;

@@ -9,6 +9,7 @@ import {
   type RateTrial,
   type ResultStore,
   type ServiceTimes,
+  shellQuoted,
   signatureWithoutName,
   simulateTrial,
   sumOf,
@@ -53,13 +54,23 @@ function sizesNeeded(sizes: readonly number[]): readonly number[] {
   return sizes.filter((size, index) => index === 0 || index === last || Number.isInteger(Math.log2(size)));
 }
 
-/** The newest complete estimates of dlbricks for a model on a system, by the size of the batch. */
+function referenceOf({ name, reference, source }: LoadedModel): string {
+  if (reference !== undefined || source === undefined) return reference ?? name;
+  return source.kind === 'zoo' ? `zoo:${source.name}` : source.path;
+}
+
+/**
+ * The newest complete estimates of dlbricks for a model on a system, by the size of the batch.
+ *
+ * @param given further options of the command that makes them
+ */
 export async function storedEstimates(
   loaded: LoadedModel,
   bound: number,
   sizes: readonly number[],
   system: System,
   store: ResultStore,
+  given: readonly string[] = [],
 ): Promise<EstimatedTimes | { readonly reason: string }> {
   const current = await currentEstimates(store);
   const found = new Map<number, KeptEstimate>();
@@ -82,8 +93,9 @@ export async function storedEstimates(
   }
   if (missing.length > 0) {
     const batches = missing.join(',');
-    const threads = system.runOptions.threads;
-    const command = `dlbricks run ${loaded.name} --batch ${batches} --threads ${threads}`;
+    const { threads } = system.runOptions;
+    const options = ['--batch', batches, '--threads', String(threads), ...given];
+    const command = `mlmodelscope dlbricks run ${[referenceOf(loaded), ...options].map(shellQuoted).join(' ')}`;
     const of = missing.length === 1 ? `a batch of ${batches}` : `batches of ${batches}`;
     return { reason: `the store has no complete estimate for ${of} on this system; '${command}' makes it` };
   }

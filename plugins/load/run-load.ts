@@ -30,9 +30,10 @@ export async function runLoad(
   load: LoadRun,
   context: MeasuringContext,
 ): Promise<{ readonly result: LoadResult; readonly partial: boolean }> {
-  const { settings, threads, runtime } = load;
-  checkSettings(settings);
+  const { settings, threads, runtime, deployment } = load;
   const { agent, signal, onEvent } = context;
+  const agents = Math.max(1, (deployment?.reaches ?? agent.reaches?.() ?? []).length);
+  checkSettings(settings, agents);
   const runOptions: RunOptions = buildRunOptions(threads, agent.description, runtime);
   const system = identifySystem(agent.description, runOptions);
   const warnings: string[] = [];
@@ -46,11 +47,9 @@ export async function runLoad(
     if (processId !== undefined)
       onEvent({ kind: 'note', level: 'info', message: `process ${processId} measures on this machine; waiting` });
   };
-  const { deployment } = load;
   const place: Place = { agent, signal, runOptions, onWaiting, deployment };
   const tell: Run['tell'] = (step, done, total, label) => onEvent({ kind: 'measuring', step, done, total, label });
   const bound = settings.bound === undefined ? undefined : boundOf(settings.bound);
-  const agents = Math.max(1, (deployment?.reaches ?? agent.reaches?.() ?? []).length);
   const run: Run = { ...load, place, context, bound, agents, tell };
   const parts: ModelLoad[] = [];
   const unusable: { model: string; reason: string }[] = [];

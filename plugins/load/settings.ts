@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   BOUND_EXAMPLES,
   boundOf,
@@ -80,13 +81,78 @@ export function leastTrialMs(settings: LoadSettings, perSecond: number): number 
   return settings.least_ms ?? (isSearch(settings) ? ofSearch : 0);
 }
 
-export function checkSettings(settings: LoadSettings): void {
-  const problem = problemWith(settings);
+/** @param agents undefined before their number is known */
+export function checkSettings(settings: LoadSettings, agents?: number): void {
+  const problem = unusedSetting(settings, agents) ?? problemWith(settings);
   if (problem !== undefined) throw new PlatformError('usage', problem);
 }
 
+interface Use {
+  readonly key: keyof LoadSettings;
+  readonly option: string;
+  /** What uses the setting. */
+  readonly by: string;
+  readonly isUsed: (settings: LoadSettings, agents: number) => boolean;
+}
+
+function useIn(key: keyof LoadSettings, option: string, ...scenarios: readonly Scenario[]): Use {
+  const by = `--scenario ${scenarios.join(', ').replace(/, (?=\w+$)/, ' or ')}`;
+  return { key, option, by, isUsed: ({ scenario }) => scenarios.includes(scenario) };
+}
+
+/** Settings that not every load uses. */
+const USES: readonly Use[] = [
+  useIn('rates', '--rate', 'server'),
+  useIn('bound', '--bound', 'single', 'clients', 'server', 'replay'),
+  useIn('clients', '--clients', 'clients'),
+  useIn('think_ms', '--think', 'clients'),
+  useIn('batches', '--batch', 'single', 'clients', 'server', 'batch'),
+  useIn('batch_limit', '--batch-limit', 'clients', 'server', 'replay'),
+  {
+    key: 'max_wait_ms',
+    option: '--max-wait',
+    by: '--scenario clients, server or replay whose queries share runs (--batch-limit)',
+    isUsed: canShareRuns,
+  },
+  useIn('arrivals', '--arrivals', 'replay'),
+  useIn('scale', '--scale', 'replay'),
+  useIn('queries', '--queries', 'single', 'clients', 'server', 'batch'),
+  useIn('least_ms', '--duration', 'single', 'clients', 'server'),
+  {
+    key: 'searches',
+    option: '--searches',
+    by: '--scenario server that measures, with --bound and without --rate',
+    isUsed: (settings) => isSearch(settings) && settings.measure,
+  },
+  {
+    key: 'dispatch',
+    option: '--dispatch',
+    by: 'a load of several agents (--agents)',
+    isUsed: (_, agents) => agents > 1,
+  },
+];
+
+function canShareRuns(settings: LoadSettings): boolean {
+  const { scenario, batch_limit: limit } = settings;
+  if (scenario === 'single' || scenario === 'batch') return false;
+  const samples = samplesAsked(settings);
+  const most = limit ?? (scenario === 'replay' ? Math.max(...samples) : 0);
+  return most > Math.min(...samples);
+}
+
+const DEFAULTS = settingsSchema.parse({});
+
+/** A setting with its default counts as one that nobody gave. */
+function unusedSetting(settings: LoadSettings, agents = Infinity): string | undefined {
+  const given = USES.filter(({ key }) => !isDeepStrictEqual(settings[key], DEFAULTS[key]));
+  const unused = given.find(({ isUsed }) => !isUsed(settings, agents));
+  if (unused === undefined) return undefined;
+  const { key, option, by } = unused;
+  return `the scenario ${settings.scenario} does not use ${key} (${option}) here; it is for ${by}`;
+}
+
 function problemWith(settings: LoadSettings): string | undefined {
-  const { scenario, rates, bound, arrivals, batches, batch_limit: limit } = settings;
+  const { scenario, bound, arrivals, batches, batch_limit: limit } = settings;
   if (isSearch(settings) && bound === undefined) {
     return 'the scenario server needs rates (--rate 50,100), or a bound to search the largest rate for (--bound 20ms@p99)';
   }
@@ -95,13 +161,12 @@ function problemWith(settings: LoadSettings): string | undefined {
   if (isSearch(settings) && (settings.queries ?? least) < least) {
     return `a trial of a search needs at least ${least} queries to show ${bound}; choose more (--queries)`;
   }
-  if (rates !== undefined && scenario !== 'server') return 'rates (--rate) are for --scenario server';
   if (scenario === 'replay') {
     if (arrivals === undefined) return 'the scenario replay needs arrivals (--arrivals FILE)';
     const times = arrivals.map(timeOf);
     const unsorted = times.findIndex((ms, index) => ms < (times[index - 1] ?? 0));
     if (unsorted >= 0) return `arrival ${unsorted + 1} is before the one above it; sort the times`;
-  } else if (arrivals !== undefined) return 'arrivals (--arrivals) are for --scenario replay';
+  }
   const largest = Math.max(...samplesAsked(settings));
   if (limit !== undefined && limit < largest) {
     return `a query of ${largest} samples does not fit into runs of at most ${limit} (--batch-limit)`;

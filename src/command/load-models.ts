@@ -70,7 +70,8 @@ export async function loadBatches(
         opened.set(reference, reading);
         const model = await (await reading)({ batch, dimensions: sizes, inputs: inputs.input });
         // A model without a dimension of several sizes is the same for all of them.
-        if (isFirstOf(combinations, combinations.indexOf(sizes), model.symbols)) loaded.push({ run, reference, model });
+        if (isFirstOf(combinations, combinations.indexOf(sizes), model.symbols))
+          loaded.push({ run, reference, model: { ...model, reference } });
       } catch (error) {
         const isLastHope = !canBeNone && loaded.length === 0 && done === wanted.length - 1;
         if (onUnusable === undefined || isLastHope) throw error;

@@ -54,9 +54,14 @@ function meanInSystem(records: readonly QueryRecord[]): number {
   return area / (beforeMs - startMs);
 }
 
-/** The model's runs, each counted once: a query has its share of the run that answers it. */
-function summarizeRuns(records: readonly QueryRecord[]) {
+/**
+ * The model's runs, each counted once: a query has its share of the run that answers it.
+ *
+ * @param fromMs from where on runs count as busy time
+ */
+function summarizeRuns(records: readonly QueryRecord[], fromMs: number) {
   let count = 0;
+  let busyMs = 0;
   let total = 0;
   let squares = 0;
   for (const { startedMs, finishedMs, samples, batch } of records) {
@@ -64,12 +69,13 @@ function summarizeRuns(records: readonly QueryRecord[]) {
     const share = samples / batch;
     const ms = finishedMs - startedMs;
     count += share;
+    busyMs += share * Math.max(0, finishedMs - Math.max(startedMs, fromMs));
     total += share * ms;
     squares += share * ms * ms;
   }
   if (count === 0) return undefined;
   const meanMs = total / count;
-  return { count, meanMs, variation: Math.sqrt(Math.max(0, squares / count - meanMs ** 2)) / meanMs };
+  return { count, busyMs, meanMs, variation: Math.sqrt(Math.max(0, squares / count - meanMs ** 2)) / meanMs };
 }
 
 export function summaryOf(
@@ -80,10 +86,11 @@ export function summaryOf(
   const answered = records.filter(({ error }) => error === null);
   const latencies = Float64Array.from(answered, ({ finishedMs, scheduledMs }) => finishedMs - scheduledMs).sort();
   const finishedMs = Float64Array.from(answered, (record) => record.finishedMs).sort();
-  const spanMs = (finishedMs.at(-1) ?? 0) - (finishedMs[0] ?? 0);
+  const firstMs = finishedMs[0] ?? 0;
+  const spanMs = (finishedMs.at(-1) ?? 0) - firstMs;
   const perMs = answered.length < 2 ? NaN : (answered.length - 1) / spanMs;
   const samples = sumOf(answered.map((record) => record.samples));
-  const runs = summarizeRuns(answered);
+  const runs = summarizeRuns(answered, firstMs);
   const lateness = Float64Array.from(records, ({ sentMs, scheduledMs }) => sentMs - scheduledMs).sort();
   const latenessP99Ms = finite(nearestRank(lateness, 0.99));
   const failed = records.length - answered.length;
@@ -104,7 +111,7 @@ export function summaryOf(
     achievedPerSecond: finite(perMs * 1000),
     samplesPerSecond: finite((perMs * 1000 * samples) / answered.length),
     meanBatch: runs === undefined ? null : samples / runs.count,
-    utilization: runs === undefined ? null : finite((perMs * runs.meanMs * runs.count) / answered.length / servers),
+    utilization: runs === undefined ? null : finite(runs.busyMs / spanMs / servers),
     waitMeanMs: waits.length < answered.length ? null : finite(mean(waits)),
     serviceMeanMs: runs?.meanMs ?? null,
     serviceVariation: runs?.variation ?? null,

@@ -51,6 +51,8 @@ export interface LoadedModel {
   readonly tokens?: number | undefined;
   /** Undefined where no file on this machine has them all. */
   readonly weights?: WeightsOfFile | undefined;
+  /** As the user named it on a command line. */
+  readonly reference?: string | undefined;
   /** Undefined for a graph that was sent. */
   readonly source?: ResolvedModel['source'] | undefined;
 }

@@ -68,11 +68,17 @@ describe('mlmodelscope load MODEL...', { timeout: 300_000, concurrency: 2 }, () 
     const place = await workplaceHere(t);
     await place.write('net.onnx', chain(FOUR_LAYERS));
     const args = ['load', 'net.onnx', '--threads', '1', '--scenario', 'batch', '--batch', '1,2,4', '--predict'];
+    const level = ['--optimization-level', 'basic'];
+    const elsewhere = await place.run([...args, ...level, '--store', 'my store']);
+    assert.match(
+      elsewhere.stderr,
+      /'mlmodelscope dlbricks run net\.onnx --batch 1,2,4 --threads 1 --store 'my store' --optimization-level basic'/,
+    );
     const before = await place.run(args);
     assert.equal(before.code, 3);
     assert.match(
       before.stderr,
-      /no complete estimate for batches of 1,2,4 on this system; 'dlbricks run net --batch 1,2,4 --threads 1' makes it/,
+      /no complete estimate for batches of 1,2,4 on this system; 'mlmodelscope dlbricks run net\.onnx --batch 1,2,4 --threads 1' makes it/,
     );
     await place.run([
       'dlbricks',
@@ -201,6 +207,12 @@ describe('mlmodelscope load MODEL...', { timeout: 300_000, concurrency: 2 }, () 
       [['net.onnx', '--scenario', 'server', '--rate', '0'], /expected a number above 0/],
       [['net.onnx', '--scenario', 'server'], /needs rates \(--rate 50,100\), or a bound/],
       [['net.onnx', '--bound', '20'], /as in 20ms@p99/],
+      [['net.onnx', '--predict', '--samples', 'all.jsonl'], /a prediction has no queries to write \(--samples\)/],
+      [['net.onnx', '--clients', '4'], /the scenario single does not use clients \(--clients\) here/],
+      [
+        ['net.onnx', '--dispatch', 'queue'],
+        /does not use dispatch \(--dispatch\) here; it is for a load of several agents/,
+      ],
       [
         ['fixed.onnx', '--scenario', 'server', '--rate', '5', '--batch-limit', '2', '--queries', '10'],
         /fixed has a fixed batch of 1, so it cannot run a batch of 2/,
@@ -273,5 +285,9 @@ describe('mlmodelscope load MODEL...', { timeout: 300_000, concurrency: 2 }, () 
     const { rows, provenance } = loadResultSchema.parse(JSON.parse(stdout));
     assert.deepEqual([rows[0]?.batch_limit, rows[0]?.measured?.queries], [2, 50]);
     assert.equal(provenance?.manifests[0]?.kind, 'evaluation');
+    await place.write('other.yml', [...manifest, 'settings: { scenario: single, clients: [4] }', ''].join('\n'));
+    const refused = await place.run(['evaluate', 'other.yml']);
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, /the scenario single does not use clients \(--clients\) here/);
   });
 });

@@ -130,6 +130,25 @@ test('clients send their next query after the answer and the think time', () => 
   assert.ok((summary.upperMs[3] ?? 0) >= (summary.percentilesMs[3] ?? Infinity));
 });
 
+test('utilization is the busy time of each server from the first to the last answer', () => {
+  const utilization = (runsMs: readonly number[], everyMs: number, servers = 1, limit = 1): number => {
+    const plan = { kind: 'open', arrivals: regular(runsMs.length, everyMs) } as const;
+    const left = [...runsMs];
+    const service = { runMs: () => left.shift() ?? NaN };
+    const trial = simulateTrial({ ...OPEN, plan, limit }, { limit, waitMs: 0 }, Array(servers).fill(service));
+    const summary = summaryOf(trial.records, trial, { bound: undefined, servers, isOpen: true });
+    return summary.utilization ?? NaN;
+  };
+  // The first run is long, and ends where the time begins.
+  assert.equal(utilization([100, 10], 0), 1);
+  // Answers after 10, 30 and 50 ms: two runs of 10 ms in 40 ms.
+  assert.equal(utilization([10, 10, 10], 20), 0.5);
+  // Two servers: from 10 to 30 ms, one runs for 10 ms and the other for 20 ms.
+  assert.equal(utilization([10, 30, 10], 0, 2), 0.75);
+  // The second run has two of the three queries.
+  assert.equal(utilization([10, 10, 10], 5, 1, 2), 1);
+});
+
 test('a closed loop holds a bound or not by early stopping, and too few queries do not show it', () => {
   const holds = (boundMs: number, queries: number): boolean | null => {
     const bound = { ms: boundMs, share: 0.9 };

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { checkSettings, runSizes, settingsSchema } from '../../../plugins/load/settings.js';
 import { planTrials } from '../../../plugins/load/trials.js';
 
-function problemWith(settings: object): string {
+function problemWith(settings: object, agents = 1): string {
   try {
-    checkSettings(settingsSchema.parse(settings));
+    checkSettings(settingsSchema.parse(settings), agents);
     return '';
   } catch (error) {
     return String(error);
@@ -16,11 +16,9 @@ test('settings that do not fit together are refused, each with its own message',
   for (const [settings, message] of [
     [{ scenario: 'server' }, /needs rates \(--rate 50,100\), or a bound/],
     [{ scenario: 'server', rates: [0] }, /a number above 0/],
-    [{ scenario: 'single', rates: [1] }, /rates \(--rate\) are for --scenario server/],
     [{ scenario: 'replay' }, /needs arrivals/],
     [{ scenario: 'replay', arrivals: [5, 1] }, /arrival 2 is before the one above it/],
-    [{ scenario: 'single', arrivals: [1, 2] }, /arrivals \(--arrivals\) are for --scenario replay/],
-    [{ scenario: 'single', batches: [4], batch_limit: 2 }, /a query of 4 samples does not fit into runs of at most 2/],
+    [{ scenario: 'clients', batches: [4], batch_limit: 2 }, /a query of 4 samples does not fit into runs of at most 2/],
     [{ scenario: 'server', rates: [1], batches: [1, 2] }, /takes one --batch/],
     [{ bound: '20ms' }, /a bound, as in 20ms@p99/],
     [{ measure: false }, /nothing to do/],
@@ -28,6 +26,41 @@ test('settings that do not fit together are refused, each with its own message',
     assert.match(problemWith(settings), message);
   }
   assert.equal(problemWith({ scenario: 'server', bound: '20ms@p99' }), '');
+});
+
+test('a setting that a load does not use is refused, with what it is for', () => {
+  for (const [settings, message] of [
+    [{ rates: [1] }, /^the scenario single does not use rates \(--rate\) here; it is for --scenario server$/],
+    [{ clients: [4] }, /single does not use clients \(--clients\) here; it is for --scenario clients$/],
+    [{ scenario: 'server', rates: [1], think_ms: 5 }, /server does not use think_ms \(--think\).*--scenario clients$/],
+    [{ arrivals: [1, 2] }, /single does not use arrivals \(--arrivals\).*--scenario replay$/],
+    [{ scenario: 'batch', scale: 3 }, /batch does not use scale \(--scale\).*--scenario replay$/],
+    [{ scenario: 'batch', bound: '1s@p90' }, /does not use bound .*--scenario single, clients, server or replay$/],
+    [{ scenario: 'batch', batch_limit: 8 }, /does not use batch_limit .*--scenario clients, server or replay$/],
+    [{ scenario: 'batch', least_ms: 5 }, /does not use least_ms \(--duration\)/],
+    [{ scenario: 'replay', arrivals: [1, 2], batches: [4] }, /replay does not use batches \(--batch\)/],
+    [{ scenario: 'replay', arrivals: [1, 2], queries: 4 }, /replay does not use queries \(--queries\)/],
+    [{ max_wait_ms: 2 }, /single does not use max_wait_ms \(--max-wait\)/],
+    [{ scenario: 'server', rates: [1], max_wait_ms: 2 }, /max_wait_ms .* whose queries share runs \(--batch-limit\)$/],
+    [{ scenario: 'replay', arrivals: [1, 2], max_wait_ms: 2 }, /max_wait_ms/],
+    [{ scenario: 'server', rates: [1], searches: 3 }, /server does not use searches .* without --rate$/],
+    [{ scenario: 'server', bound: '1s@p90', searches: 3, measure: false, predict: true }, /searches .* that measures/],
+    [
+      { dispatch: 'queue' },
+      /does not use dispatch \(--dispatch\) here; it is for a load of several agents \(--agents\)$/,
+    ],
+  ] as const) {
+    assert.match(problemWith(settings).replace(/^.*?: /, ''), message);
+  }
+  for (const settings of [
+    { clients: [1], think_ms: 0, dispatch: 'turns' },
+    { scenario: 'clients', clients: [4], think_ms: 5, batch_limit: 4, max_wait_ms: 2 },
+    { scenario: 'replay', arrivals: [1, [2, 4]], max_wait_ms: 2, scale: 2 },
+    { scenario: 'server', bound: '1s@p90', searches: 3 },
+  ]) {
+    assert.equal(problemWith(settings), '');
+  }
+  assert.equal(problemWith({ dispatch: 'queue' }, 2), '');
 });
 
 test('models are opened for every size of a run that can occur', () => {
