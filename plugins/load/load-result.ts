@@ -63,7 +63,7 @@ const predictedSchema = z.strictObject({
   ),
   utilization: number,
   growth: number.describe('Relative change of the mean wait for one of the service time: (2 - rho) / (1 - rho)'),
-  reason: z.string().nullable().describe('Why there is no prediction'),
+  reason: z.string().nullable().describe('Why there is no prediction, or why it has no percentiles'),
 });
 
 const rowSchema = z.strictObject({
@@ -196,7 +196,7 @@ export function isPartial({ rows, rates, generations, unusable }: LoadResult): b
   const isBad = ({ measured, predicted }: LoadRow): boolean => {
     const isShort =
       measured !== null && (measured.invalid !== null || measured.ended === 'failed' || measured.ended === 'cancelled');
-    return isShort || (predicted !== null && predicted.reason !== null);
+    return isShort || (predicted !== null && predicted.value === null);
   };
   const isUnknown = rates.some(({ measured, predicted }) => {
     return (

@@ -59,6 +59,7 @@ function predicted(title: string, of: 'p50_ms' | 'p99_ms' | 'samples_per_second'
   return right(title, ({ predicted: row }) => {
     if (row?.value == null) return UNKNOWN;
     const { low, value, high } = row;
+    if (value[of] === null) return UNKNOWN;
     const ends = low === null || high === null ? [] : [low[of], high[of]].map((one) => text(one, 3));
     return ends.length === 0 ? text(value[of]) : `${text(value[of])} (${ends.join(' to ')})`;
   });
@@ -113,7 +114,8 @@ function listReasons({ rows, unusable }: LoadResult): readonly string[] {
     const ended =
       row !== null && row.ended === 'cut' && row.reason !== null ? [`${place}: cut off: ${row.reason}`] : [];
     const invalid = row !== null && row.invalid !== null ? [`${place}: no result: ${row.invalid}`] : [];
-    const unpredicted = guess !== null && guess.reason !== null ? [`${place}: no prediction: ${guess.reason}`] : [];
+    const lacking = guess?.value == null ? 'no prediction' : 'no predicted percentiles';
+    const unpredicted = guess !== null && guess.reason !== null ? [`${place}: ${lacking}: ${guess.reason}`] : [];
     return [...ended, ...invalid, ...unpredicted];
   });
   return [...new Set([...ofRows, ...unusable.map(({ model, reason }) => `${model}: ${reason}`)])];

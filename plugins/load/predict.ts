@@ -125,6 +125,8 @@ interface Simulated {
   /** Time of all runs over their estimates. */
   readonly slowdown: number;
   readonly variation: number | null;
+  /** Why it ended early. */
+  readonly cut: string | null;
 }
 
 function timesAt({ low, value, high }: EstimatedTimes, position: number): readonly BatchTime[] {
@@ -213,7 +215,8 @@ function simulated(plan: TrialPlan, predicting: Predicting, { position, seed }: 
   const summary = summaryOf(trial.records, trial, { bound, servers: agents, isOpen });
   const estimatedMs = sumOf(servers.map((one) => one.estimatedMs));
   const ranMs = sumOf(servers.map((one) => one.ranMs));
-  return { figures: selectFigures(summary), slowdown: ranMs / estimatedMs, variation: summary.serviceVariation };
+  const cut = 'reason' in trial.end ? trial.end.reason : null;
+  return { figures: selectFigures(summary), slowdown: ranMs / estimatedMs, variation: summary.serviceVariation, cut };
 }
 
 export function computeUtilization(
@@ -306,6 +309,7 @@ export function predictTrial(plan: TrialPlan, predicting: Predicting): Predicted
   const variations = all.flatMap(({ variation }) => variation ?? []);
   const hasInterval = times.low !== undefined && times.high !== undefined;
   const figures = all.map((one) => one.figures);
+  const cuts = all.flatMap(({ cut }) => cut ?? []);
   return {
     low: hasInterval ? figuresAt(figures, SHARES.low) : null,
     value: figuresAt(figures, SHARES.value),
@@ -317,7 +321,7 @@ export function predictTrial(plan: TrialPlan, predicting: Predicting): Predicted
     service_variation: slowness === undefined && runTimes === undefined ? null : quantile(variations, SHARES.value),
     utilization: rho,
     growth: rho === null ? null : (2 - rho) / (1 - rho),
-    reason: null,
+    reason: cuts[0] === undefined ? null : `${cuts.length} of ${all.length} simulated trials are cut off: ${cuts[0]}`,
   };
 }
 
@@ -326,6 +330,8 @@ export function noPrediction(reason: string): PredictedLoad {
 }
 
 export type PredictedRate = NonNullable<SearchedRate['predicted']>;
+
+export const NO_RATE = { low_per_second: null, value_per_second: null, high_per_second: null } as const;
 
 /** As many ways as of a trial, each of which is a search of its own. */
 export function predictRate(
@@ -346,7 +352,7 @@ export function predictRate(
     const rate = search(way);
     if (rate === null) {
       const reason = 'no rate holds the bound: it is too near to the time of a run';
-      return { low_per_second: null, value_per_second: null, high_per_second: null, reason };
+      return { ...NO_RATE, reason };
     }
     rates.push(rate);
   }

@@ -9,7 +9,7 @@ import {
 import type { LoadRow, ModelLoad, SearchedRate } from './load-result.js';
 import { measure, measureServiceMs, rowOf, type Run, type Tried, withSteal } from './measure-trials.js';
 import { byTurns, ModelPredictor, predictedOf, type Source } from './model-predictor.js';
-import { type Predicting, predictRate } from './predict.js';
+import { NO_RATE, type Predicting, predictRate } from './predict.js';
 import { modelsBySize, whileServing } from './serve.js';
 import { limitOf } from './settings.js';
 import { serverTrial, type TrialPlan } from './trials.js';
@@ -95,7 +95,12 @@ export async function searchRates(loaded: LoadedModel, bound: Bound, run: Run, s
   }
   const predicting = place.signal.aborted ? undefined : predictor?.afterAll();
   const startAt = (times: Predicting['times']['value']): number => startRate(times[0]?.ms ?? 1, agents);
-  const predicted = predicting === undefined ? null : predictRate(trialAt, startAt, settings.seed, predicting);
+  const predicted =
+    source !== null && 'reason' in source
+      ? { ...NO_RATE, reason: source.reason }
+      : predicting === undefined
+        ? null
+        : predictRate(trialAt, startAt, settings.seed, predicting);
   if (rows.length === 0 && predicted?.value_per_second != null) {
     const plan = trialAt(predicted.value_per_second, settings.seed);
     rows.push({ ...rowOf(loaded, plan), measured: null, predicted: predictedOf(plan, source, predicting) });

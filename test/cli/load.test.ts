@@ -74,6 +74,10 @@ describe('mlmodelscope load MODEL...', { timeout: 300_000, concurrency: 2 }, () 
       elsewhere.stderr,
       /'mlmodelscope dlbricks run net\.onnx --batch 1,2,4 --threads 1 --store 'my store' --optimization-level basic'/,
     );
+    const search = ['--scenario', 'server', '--bound', '1s@p90', '--predict'];
+    const unknown = await place.run(['load', 'net.onnx', '--threads', '1', ...search]);
+    assert.equal(unknown.code, 3);
+    assert.match(unknown.stdout.replaceAll(/\s+/g, ' '), /within 1s@p90: no prediction: the store has no complete/);
     const before = await place.run(args);
     assert.equal(before.code, 3);
     assert.match(

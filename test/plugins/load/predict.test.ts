@@ -9,9 +9,15 @@ import {
   weighTimes,
 } from '../../../plugins/load/predict.js';
 import { predictGeneration } from '../../../plugins/load/generation.js';
+import { isPartial } from '../../../plugins/load/load-result.js';
+import { shownLoad } from '../../../plugins/load/load-table.js';
+import { rowOf } from '../../../plugins/load/measure-trials.js';
 import { Slowness } from '../../../plugins/load/stand-in.js';
 import { settingsSchema } from '../../../plugins/load/settings.js';
 import { serverTrial, planTrials } from '../../../plugins/load/trials.js';
+import { toSystemDocument } from '../../../src/measurement/system-document.js';
+import { SYSTEM } from '../../store/sample-measurement.js';
+import { loadedChain } from '../dlbricks/support/chain-model.js';
 import { near } from '../../support/near.js';
 
 const times = (low: number, value: number, high: number): EstimatedTimes => ({
@@ -168,6 +174,32 @@ test('near saturation the prediction is refused, with the rates that are safe', 
   const { value, reason } = predictTrial(plan, predicting(times(9, 9.9, 10.5)));
   assert.equal(value, null);
   assert.match(reason ?? '', /utilization 1\.\d+.*rates below 95\.2\/s are safe/);
+});
+
+test('where simulated trials are cut off, a prediction says how many instead of percentiles', () => {
+  const bound = { ms: 15, share: 0.99 };
+  const plan = serverTrial(settings({ queries: 1000, bound: '15ms@p99' }), 50, 3, bound);
+  const predicted = predictTrial(plan, predicting(times(9, 10, 11)));
+  assert.deepEqual([predicted.value?.p50_ms, predicted.value?.holds], [null, false]);
+  assert.match(predicted.reason ?? '', /^3 of 3 simulated trials are cut off: \d+ queries are over the bound/);
+  const row = { ...rowOf(loadedChain('chain', 'Relu'), plan), measured: null, predicted };
+  const base = {
+    provenance: null,
+    agents: 1,
+    overheads: [],
+    rates: [],
+    batches: [],
+    generations: [],
+    unusable: [],
+    warnings: [],
+  };
+  const asked = { scenario: 'server', bound: '15ms@p99', dispatch: 'turns', seed: 3, deployment: null } as const;
+  const waits = { think_ms: 0, max_wait_ms: 0, least_ms: 0 };
+  const result = { ...base, system: toSystemDocument(SYSTEM), rows: [row], settings: { ...asked, ...waits } };
+  const text = shownLoad(result, { wide: false }).text({ color: false, width: undefined });
+  assert.match(text, /│ chain │ +\S+ │ +- │ +- │/);
+  assert.match(text, /^chain, \S+\/s: no predicted percentiles: 3 of 3 simulated trials are cut off/m);
+  assert.equal(isPartial(result), false);
 });
 
 test('without an interval of the estimate, a prediction has none', () => {
