@@ -103,7 +103,6 @@ export { finite } from './base/finite.js';
 export { mean, median } from './base/mean.js';
 export { sumOf } from './base/sum-of.js';
 export { makeFolder } from './base/make-folder.js';
-export { parseBoundedJson } from './base/bounded-json.js';
 export { readRegularFile } from './base/regular-file.js';
 export { readJsonFile } from './base/json-file.js';
 export { requireWritable, writeResult } from './base/output-file.js';

@@ -113,7 +113,7 @@ describe('mlmodelscope latency MODEL...', { ...deadline, concurrency: 2 }, () =>
     assert.equal(estimated.code, 0, estimated.stderr);
     assert.match(estimated.stderr, /│ step +│ +2 │ +1 │ past=32 +│/);
     const [header = '', ...rows] = estimated.stdout.trimEnd().split('\r\n');
-    assert.match(header, /,batch,dimensions,tokens_per_second,settings,throughput_per_second$/);
+    assert.match(header, /,batch,dimensions,tokens_per_second,settings,throughput_per_second,predicted_percent$/);
     assert.equal(rows.length, 6);
     const several = await place.run(['dlbricks', 'share', 'step.onnx', '--dimension', 'past=16,32']);
     assert.deepEqual([several.code, several.stdout], [2, '']);

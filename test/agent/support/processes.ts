@@ -23,7 +23,7 @@ function stateOf(pid: number): ProcessState | undefined {
 
 function isMeasuring(pid: number): boolean {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('worker/worker.js');
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('/worker.js');
   } catch {
     return false;
   }
