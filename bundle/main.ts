@@ -2,11 +2,12 @@
 // to load them than most commands to do their work.
 import { build, type Plugin } from 'esbuild';
 import { readdir, readFile, rm } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const PROJECT = join(import.meta.dirname, '../..');
 const COMPILED = join(PROJECT, 'dist');
+const JOINED = join(PROJECT, 'lib');
 
 /** All files of src are in one folder, as deep as the folders of dist/src: paths to other files stay true. */
 const FOLDER = 'src/bin';
@@ -56,10 +57,10 @@ async function listEntries(): Promise<ReadonlyMap<string, string>> {
 }
 
 const entries = await listEntries();
-await rm(join(PROJECT, 'lib'), { recursive: true, force: true });
+await rm(JOINED, { recursive: true, force: true });
 const { metafile } = await build({
   entryPoints: Object.fromEntries(entries),
-  outdir: join(PROJECT, 'lib'),
+  outdir: JOINED,
   chunkNames: `${FOLDER}/[name]-[hash]`,
   bundle: true,
   splitting: true,
@@ -70,4 +71,4 @@ const { metafile } = await build({
   plugins: [joinPackages],
   metafile: true,
 });
-console.log(`${relative(PROJECT, join(PROJECT, 'lib'))}: ${Object.keys(metafile.outputs).length} files`);
+console.log(`lib: ${Object.keys(metafile.outputs).length} files`);

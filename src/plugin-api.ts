@@ -93,6 +93,7 @@ export { inPercent } from './base/in-percent.js';
 export { listed } from './onnx/model/node-label.js';
 export { shortIds } from './base/short-ids.js';
 export { oneLine } from './base/one-line.js';
+export { oneOf } from './base/one-of.js';
 export { wrap } from './base/wrap.js';
 export { differences } from './base/differences.js';
 export { DisjointSets } from './base/disjoint-sets.js';

@@ -148,7 +148,10 @@ async function planOf(
   const { system } = run;
   const { measureEndToEnd } = request;
   const first = await run.plan(firstTasks(prepared, system, request), request);
-  const asked = (request.measure ?? 'all') === 'all' ? first : knownPart(first, run);
+  const isAllMeasured = (request.measure ?? 'all') === 'all';
+  // What is taken again counts as unknown: it is predicted, or measured where it matters most.
+  if (!isAllMeasured) for (const task of first.missing) run.results.outdate(task.request);
+  const asked = isAllMeasured ? first : knownPart(first, run);
   const { models, bricks } = withoutTooLarge(prepared, asked, system, request, agent);
   tellOfRefusals(models, onEvent);
 
@@ -175,9 +178,7 @@ function alike(prepared: readonly PreparedModel[], others: readonly PreparedMode
   });
 }
 
-/** What the store has and is not taken again; the rest is predicted, or measured where it matters most. */
-function knownPart({ tasks, missing }: MeasuringPlan, run: SystemRun): MeasuringPlan {
-  for (const { request } of missing) run.results.outdate(request);
+function knownPart({ tasks }: MeasuringPlan, run: SystemRun): MeasuringPlan {
   return { tasks: tasks.filter((task) => run.has(task)), missing: [], disturbed: [] };
 }
 

@@ -4,6 +4,7 @@ import {
   boundOf,
   DISPATCHES,
   leastQueries,
+  oneOf,
   PlatformError,
   positiveNumber,
   wholeNumber,
@@ -96,7 +97,7 @@ interface Use {
 }
 
 function useIn(key: keyof LoadSettings, option: string, ...scenarios: readonly Scenario[]): Use {
-  const by = `--scenario ${scenarios.join(', ').replace(/, (?=\w+$)/, ' or ')}`;
+  const by = `--scenario ${oneOf(scenarios)}`;
   return { key, option, by, isUsed: ({ scenario }) => scenarios.includes(scenario) };
 }
 

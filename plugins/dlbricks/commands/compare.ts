@@ -95,10 +95,9 @@ function slowerThan({ models }: ComparisonDocument, limitPercent: number): reado
 
 /** Models of which no comparison knows whether they are slower. */
 function undecided(documents: readonly ComparisonDocument[]): readonly string[] {
-  const decided = documents.flatMap(({ models }) => models.filter(({ verdict }) => verdict !== null));
-  const names = new Set(decided.map(({ model }) => model));
-  const all = documents.flatMap(({ models }) => models.map(({ model }) => model));
-  return [...new Set(all)].filter((name) => !names.has(name));
+  const rows = documents.flatMap(({ models }) => models);
+  const decided = new Set(rows.flatMap(({ model, verdict }) => (verdict === null ? [] : [model])));
+  return [...new Set(rows.map(({ model }) => model))].filter((name) => !decided.has(name));
 }
 
 /** @throws PlatformError `usage` where a gate would compare two machines, or nothing */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { provenanceSchema } from '../../agent/provenance.js';
 import { counted } from '../../base/counted.js';
 import { sumOf } from '../../base/sum-of.js';
+import { MIN_COMPOSITE_RUNS } from '../../composite/protocol-of-composite.js';
 import type { Check } from './finding.js';
 import { WHY } from './machine.js';
 
@@ -50,8 +51,6 @@ export type ResultDocument = z.infer<typeof documentSchema>;
 type Model = z.infer<typeof modelSchema>;
 
 const MIN_RUNS = 10;
-/** Errors of many bricks average out. */
-const MIN_RUNS_OF_BRICKS = 3;
 const MAX_DISTURBANCE_PERCENT = 10;
 const MAX_SPREAD_PERCENT = 5;
 const MAX_TRACING_SHARE = 0.05;
@@ -122,7 +121,7 @@ export const CHECKS: readonly Check<ResultDocument>[] = [
       if (fewest < MIN_RUNS) return `a latency is of ${counted(fewest, 'run')}`;
       const ofBricks = (models ?? []).flatMap(({ bricks }) => bricks?.map((brick) => brick.runs) ?? []);
       const fewestOfBricks = Math.min(...ofBricks);
-      return fewestOfBricks < MIN_RUNS_OF_BRICKS ? `a brick has ${counted(fewestOfBricks, 'run')}` : undefined;
+      return fewestOfBricks < MIN_COMPOSITE_RUNS ? `a brick has ${counted(fewestOfBricks, 'run')}` : undefined;
     },
     why: 'one disturbed run moves the mean of so few',
     remedy: `measure at least ${MIN_RUNS} times (--runs, or \`min_runs\` in the protocol of a manifest)`,
