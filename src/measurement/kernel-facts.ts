@@ -26,6 +26,8 @@ const MEMORY = {
   arenaBytes: 'mem_arena_held',
 } as const satisfies Readonly<Record<keyof KernelMemory, string>>;
 
+const MEMORY_FIELDS = Object.keys(MEMORY) as readonly (keyof KernelMemory)[];
+
 function readNumber(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
@@ -33,12 +35,14 @@ function readNumber(value: unknown): number | undefined {
 
 /** The memory that some fields state; undefined where none does, or one cannot be true. */
 function readMemory(value: (field: keyof KernelMemory) => number | undefined): KernelMemory | undefined {
-  const stated = (Object.keys(MEMORY) as (keyof KernelMemory)[]).flatMap((field) => {
+  const memory: { -readonly [Field in keyof KernelMemory]: KernelMemory[Field] } = {};
+  for (const field of MEMORY_FIELDS) {
     const number = value(field);
-    return number === undefined ? [] : [[field, number] as const];
-  });
-  const areTrue = stated.every(([field, number]) => field === 'allocatedBytes' || number >= 0);
-  return stated.length > 0 && areTrue ? Object.fromEntries(stated) : undefined;
+    if (number === undefined) continue;
+    if (number < 0 && field !== 'allocatedBytes') return undefined;
+    memory[field] = number;
+  }
+  return Object.keys(memory).length > 0 ? memory : undefined;
 }
 
 function readSections(value: (field: keyof PoolSections) => number | undefined): PoolSections | undefined {

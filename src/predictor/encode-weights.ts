@@ -132,8 +132,8 @@ export function encodeInPlace(
   return encodeInline({ graph: withInitializers(graph, tensors), weights: others }, limitBytes);
 }
 
-/** Larger weights influence the optimized graph only by type and shape. */
-const MIN_ALIASED_BYTES = 2 ** 16;
+/** Larger weights influence the optimized graph only by type and shape; its values are those of smaller ones. */
+export const MIN_ALIASED_BYTES = 2 ** 17;
 
 /** Floats of any range may share bytes; integers may be indices, which have to stay in range. */
 function aliasOf({ elementType, fill: { low, high } }: BenchmarkInput): string {

@@ -126,7 +126,7 @@ function sourceToOptimize(fillable: FillableModel, predictor: Predictor, options
   const model = aliasedModel(fillable);
   const { temporaryFolder } = options;
   const bytes = Math.max(0, ...model.files.map(({ byteLength }) => byteLength));
-  return inFiles(fitsInMemory(bytes) ? inMemory(temporaryFolder) : join(temporaryFolder, WEIGHTS_FOLDER), model);
+  return inFiles(join(fitsInMemory(bytes) ? inMemory(temporaryFolder) : temporaryFolder, WEIGHTS_FOLDER), model);
 }
 
 /** @param keepsValues whether the optimized model will run @throws as {@link openFilledModel} */

@@ -5,6 +5,7 @@ import type { RunOptions } from '../measurement/system.js';
 import { ELEMENT_TYPES, isElementType } from '../onnx/model/element-type.js';
 import type { TensorType } from '../onnx/model/model.js';
 import { findStaticType } from '../onnx/model/static-type.js';
+import { MIN_ALIASED_BYTES } from './encode-weights.js';
 import type { OptimizeOptions, PreparedRun } from './predictor.js';
 import { elementsOf, type TensorValue } from './tensor-value.js';
 
@@ -77,7 +78,7 @@ export function buildSessionOptions(runOptions: RunOptions): InferenceSession.Se
 }
 
 /** So that no model exceeds protobuf's 2 GB. Smaller weights stay in the model: they may steer an operator. */
-const EXTERNAL_FROM_BYTES = String(2 ** 17);
+const EXTERNAL_FROM_BYTES = String(MIN_ALIASED_BYTES);
 
 export const OPTIMIZED_WEIGHTS = 'optimized.bin';
 

@@ -38,7 +38,8 @@ function floats({ low, high, seed }: Fill): () => number {
   const nearest = Math.max(Math.abs(low), Math.abs(high)) * NEAREST_TO_ZERO;
   return () => {
     const value = low + next() * step;
-    if (value >= nearest || value <= -nearest) return value;
+    // One comparison that is nearly always true: a processor cannot predict the sign.
+    if (Math.abs(value) >= nearest) return value;
     return value < 0 || high <= 0 ? -nearest : nearest;
   };
 }

@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { ownValue } from '../../base/own-value.js';
 import { readKernelFacts } from '../../measurement/kernel-facts.js';
@@ -55,7 +54,10 @@ function listTypes(tensors: ReturnType<typeof readTensors>): string[] {
   return tensors.map(([type]) => elementTypeOfProfile(type, 'onnxruntime'));
 }
 
-function readKernel(event: Fields, args: Fields, inner: readonly ProfiledKernel[]): ProfiledKernel {
+/** Of a run that has not ended: its start is not known, and times are since the start of the session. */
+type Kernel = { -readonly [Field in keyof ProfiledKernel]: ProfiledKernel[Field] } & { readonly inner: readonly Kernel[] };
+
+function readKernel(event: Fields, args: Fields, inner: readonly Kernel[]): Kernel {
   const inputs = readTensors(args, 'input_type_shape');
   const outputs = readTensors(args, 'output_type_shape');
   const outputTypes = listTypes(outputs);
@@ -63,7 +65,6 @@ function readKernel(event: Fields, args: Fields, inner: readonly ProfiledKernel[
     name: readText(event, 'name').slice(0, -KERNEL_SUFFIX.length),
     opType: readText(args, 'op_name'),
     executionProvider: args['provider'] === undefined ? '' : readText(args, 'provider'),
-    // Since the start of the session, until the start of the run is known.
     startNs: readNs(event, 'ts'),
     durationNs: readNs(event, 'dur'),
     inputDims: inputs.map(([, dims]) => dims),
@@ -76,14 +77,16 @@ function readKernel(event: Fields, args: Fields, inner: readonly ProfiledKernel[
   };
 }
 
-function since(originNs: number, kernel: ProfiledKernel): ProfiledKernel {
-  const inner = kernel.inner.map((one) => since(originNs, one));
-  return { ...kernel, startNs: kernel.startNs - originNs, inner };
+function setOrigin(originNs: number, kernels: readonly Kernel[]): void {
+  for (const kernel of kernels) {
+    kernel.startNs -= originNs;
+    setOrigin(originNs, kernel.inner);
+  }
 }
 
 class RunCollector {
   readonly runs: ProfiledRun[] = [];
-  #kernels: ProfiledKernel[] = [];
+  #kernels: Kernel[] = [];
 
   add(event: Fields): void {
     const category = readText(event, 'cat');
@@ -101,7 +104,8 @@ class RunCollector {
   }
 
   #endRun(originNs: number, durationNs: number): void {
-    this.runs.push({ durationNs, kernels: this.#kernels.map((kernel) => since(originNs, kernel)) });
+    setOrigin(originNs, this.#kernels);
+    this.runs.push({ durationNs, kernels: this.#kernels });
     this.#kernels = [];
   }
 }
@@ -120,14 +124,27 @@ async function checkComplete(path: string): Promise<void> {
   throw new PlatformError('storage', `${problem}; make room there or set TMPDIR to another folder`);
 }
 
+/** A pause for each piece of the file, not for each line. */
+async function* linesOf(path: string): AsyncGenerator<readonly string[]> {
+  let rest = '';
+  for await (const piece of createReadStream(path, { encoding: 'utf8' })) {
+    const lines = `${rest}${piece as string}`.split('\n');
+    rest = lines.pop() ?? '';
+    yield lines;
+  }
+  yield [rest];
+}
+
 /** @throws PlatformError `storage` where the file was cut off, `unsupported` for another format */
 export async function readProfile(path: string): Promise<readonly ProfiledRun[]> {
   const collector = new RunCollector();
   await checkComplete(path);
   try {
-    for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
-      const event = line.trim().replace(/,$/, '');
-      if (event.startsWith('{')) collector.add(readFields(JSON.parse(event)));
+    for await (const lines of linesOf(path)) {
+      for (const line of lines) {
+        const event = line.trim().replace(/,$/, '');
+        if (event.startsWith('{')) collector.add(readFields(JSON.parse(event)));
+      }
     }
   } catch (cause) {
     const message = `the runtime's profile is not understood: ${messageOf(cause)}`;
