@@ -55,7 +55,9 @@ function listTypes(tensors: ReturnType<typeof readTensors>): string[] {
 }
 
 /** Of a run that has not ended: its start is not known, and times are since the start of the session. */
-type Kernel = { -readonly [Field in keyof ProfiledKernel]: ProfiledKernel[Field] } & { readonly inner: readonly Kernel[] };
+type Kernel = { -readonly [Field in keyof ProfiledKernel]: ProfiledKernel[Field] } & {
+  readonly inner: readonly Kernel[];
+};
 
 function readKernel(event: Fields, args: Fields, inner: readonly Kernel[]): Kernel {
   const inputs = readTensors(args, 'input_type_shape');

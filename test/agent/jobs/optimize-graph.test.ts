@@ -1,19 +1,25 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createHash } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { optimizeGraph } from '../../../src/agent/jobs/optimize-graph.js';
+import { removeTemporaryFolders, temporaryFolderPath } from '../../../src/agent/jobs/temporary-folder.js';
 import { PlatformError } from '../../../src/base/errors.js';
+import type { Benchmark } from '../../../src/measurement/benchmark.js';
 import { weightlessBenchmark } from '../../../src/measurement/weightless.js';
 import { bindDimensions } from '../../../src/onnx/layers/bind-dimensions.js';
 import { readModel, parseModel } from '../../../src/onnx/read/read-model.js';
 import { encodeModelToBytes } from '../../../src/onnx/write/write-model.js';
 import { InferenceSession } from '../../../src/predictor/onnxruntime/library.js';
+import { inMemory } from '../../../src/predictor/memory-folder.js';
+import { onnxRuntimePredictor } from '../../../src/predictor/onnxruntime/predictor.js';
+import type { Predictor } from '../../../src/predictor/predictor.js';
 import { buildZooModel } from '../../../src/zoo/zoo.js';
 import { withTemporaryFolder } from '../../onnx/temporary-folder.js';
 import { fakeContext, fakePredictor } from '../support/fake-context.js';
 import { agentForSuite } from '../support/running-agent.js';
-import { relu, unknownOperator } from '../support/tiny-benchmarks.js';
+import { benchmarkOf, relu, unknownOperator } from '../support/tiny-benchmarks.js';
 
 const RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
 
@@ -79,6 +85,93 @@ describe('optimizing', { timeout: 120_000 }, () => {
       (error) => error instanceof PlatformError && error.code === 'unsupported',
     );
     assert.ok((await agent().client.optimize(relu, RUN_OPTIONS)).costMs >= 0);
+  });
+});
+
+/** A tower of two matrices of 32 MB, and one of two filters of the same size: y = f(f(x)). */
+const [MATRICES, FILTERS] = (
+  [
+    ['MatMul', [1, 2896], [2896, 2896]],
+    ['Conv', [1, 2896, 1, 1], [2896, 2896, 1, 1]],
+  ] as const
+).map(([opType, x, w]) =>
+  benchmarkOf({
+    inputs: { x: { dims: x }, v: { dims: w, role: 'weight' }, w: { dims: w, role: 'weight' } },
+    nodes: [
+      { opType, inputs: ['x', 'v'], outputs: ['between'] },
+      { opType, inputs: ['between', 'w'], outputs: ['y'] },
+    ],
+    outputs: ['y'],
+  }),
+) as [Benchmark, Benchmark];
+
+/** What the runtime was asked for, and the graph. @param refuses whether it cannot write weights into the model */
+async function optimizeWatched(benchmark: Benchmark, { refuses = false } = {}) {
+  const real = onnxRuntimePredictor();
+  const asked: { readonly keepsWeights: boolean; readonly inMemory: boolean }[] = [];
+  const predictor: Predictor = {
+    ...real,
+    optimize(model, runOptions, folder, { keepsWeights }) {
+      asked.push({ keepsWeights, inMemory: folder.startsWith('/dev/shm/') });
+      if (refuses && keepsWeights) return Promise.reject(new Error('Protobuf serialization failed.'));
+      return real.optimize(model, runOptions, folder, { keepsWeights });
+    },
+  };
+  const temporaryFolder = temporaryFolderPath();
+  const job = { kind: 'optimize', benchmark, runOptions: RUN_OPTIONS, memoryLimitBytes: 2 ** 30 } as const;
+  try {
+    const { benchmark: optimized } = await optimizeGraph(job, fakeContext({ predictor, temporaryFolder }));
+    return { asked, graph: parseModel(optimized.model, 'optimized').graph, left: listLeft(temporaryFolder) };
+  } finally {
+    removeTemporaryFolders(temporaryFolder);
+  }
+}
+
+function listLeft(temporaryFolder: string): readonly string[] {
+  return [temporaryFolder, inMemory(temporaryFolder)].flatMap((folder) =>
+    existsSync(folder) ? readdirSync(folder) : [],
+  );
+}
+
+const skip = process.platform === 'linux' ? false : 'other systems have no memory for files';
+
+describe('large weights of a graph that is optimized', { skip }, () => {
+  test('are not read where the runtime keeps them as they are', async () => {
+    const { asked, graph, left } = await optimizeWatched(MATRICES);
+    assert.deepEqual(asked, [{ keepsWeights: true, inMemory: true }]);
+    assert.deepEqual(
+      graph.nodes.map(({ opType }) => opType),
+      ['MatMul', 'MatMul'],
+    );
+    assert.deepEqual(left, []);
+  });
+
+  test('are discarded where the runtime reorders them', async () => {
+    const { asked, left } = await optimizeWatched(FILTERS);
+    assert.deepEqual(asked, [{ keepsWeights: false, inMemory: false }]);
+    assert.deepEqual(left, []);
+  });
+
+  test('are discarded where nodes of constants compute others from them', async () => {
+    const transposed = benchmarkOf({
+      inputs: { x: { dims: [1, 2896] }, w: { dims: [2896, 2896], role: 'weight' } },
+      nodes: [
+        { opType: 'Transpose', inputs: ['w'], outputs: ['t'] },
+        { opType: 'MatMul', inputs: ['x', 't'], outputs: ['y'] },
+      ],
+      outputs: ['y'],
+    });
+    const { asked } = await optimizeWatched(transposed);
+    assert.deepEqual(asked, [{ keepsWeights: false, inMemory: false }]);
+  });
+
+  test('are discarded where a model with the changed ones cannot be written', async () => {
+    const { asked, graph } = await optimizeWatched(MATRICES, { refuses: true });
+    assert.deepEqual(
+      asked.map(({ keepsWeights }) => keepsWeights),
+      [true, false],
+    );
+    assert.equal(graph.nodes.length, 2);
   });
 });
 
