@@ -139,7 +139,7 @@ export function parseYaml(source: string, maxEvents = MAX_EVENTS): YamlTree {
     return failed(syntaxError?.mark?.position ?? 0, expected, deep ? 'deeper ones' : `a syntax error: ${reason}`);
   }
   if (events.length > maxEvents) {
-    return failed(findStart(source, events[maxEvents]) ?? 0, `at most ${maxEvents} values`, 'more');
+    return failed(findStart(source, events[maxEvents]) ?? 0, `at most ${maxEvents} keys and values`, 'more');
   }
   const documents = events.flatMap(({ type }, index) => (type === EVENT_ID.DOCUMENT ? [index] : []));
   if (documents.length === 0) return failed(0, 'a mapping', 'an empty file');

@@ -7,6 +7,7 @@ import {
 } from '@grpc/grpc-js';
 import { PlatformError } from '../base/errors.js';
 import { methodKind } from '../base/method-kind.js';
+import { oneOf } from '../base/one-of.js';
 import { type AcceptedToken, type AcceptedTokens, findToken, hashToken } from './accepted-tokens.js';
 import { rolesFor } from './roles.js';
 import type { ServerSecurity } from './security.js';
@@ -48,8 +49,7 @@ const byRole: Decide = (path, shown, holder) => {
   if (holder === undefined) return unauthenticated(shown);
   if (allowed.includes(holder.role)) return undefined;
   const method = path.slice(path.lastIndexOf('/') + 1);
-  const roles = new Intl.ListFormat('en', { type: 'disjunction' }).format(allowed);
-  const problem = `${method} needs a token with the role ${roles}; "${holder.name}" has the role ${holder.role}`;
+  const problem = `${method} needs a token with the role ${oneOf(allowed)}; "${holder.name}" has the role ${holder.role}`;
   return { code: status.PERMISSION_DENIED, details: `${problem}; ask the administrator of this server for one` };
 };
 

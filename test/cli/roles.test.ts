@@ -180,7 +180,7 @@ describe('a token with a role', deadline, () => {
     const { place, run } = team();
     const refused: readonly (readonly [Role, readonly string[], RegExp])[] = [
       ['read', ['evaluate', await evaluation(place)], /SubmitEvaluation needs a token with the role submit or full; "read" has the role read; ask the administrator/],
-      ['agent', ['evaluations', 'list'], /ListEvaluations needs a token with the role read, submit, or full; "agent"/],
+      ['agent', ['evaluations', 'list'], /ListEvaluations needs a token with the role read, submit or full; "agent"/],
       ['submit', ['agent', '--listen', '127.0.0.1:0'], /RegisterAgent needs a token with the role agent or full; "submit"/],
       ['read', ['plugin', 'latency'], /Attach needs a token with the role plugin or full; "read"/],
     ]; // prettier-ignore

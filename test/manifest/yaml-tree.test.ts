@@ -107,10 +107,10 @@ test('a syntax error is where it is, and too many values are where the first one
   assert.match(syntax?.found ?? '', /^a syntax error: /);
   assert.ok((syntax?.offset ?? 0) > 0);
   const [many] = parseYaml(`[${'a,'.repeat(20_000)}]`).faults;
-  assert.equal(many?.expected, 'at most 10000 values');
+  assert.equal(many?.expected, 'at most 10000 keys and values');
   // The list itself is a value as well, and the document an event.
   assert.ok((many?.offset ?? 0) > 19_990 && (many?.offset ?? 0) < 20_010, String(many?.offset));
   // The list and the document are two events each, the texts one.
   assert.deepEqual(parseYaml('[a, b]', 6).faults, []);
-  assert.equal(parseYaml('[a, b]', 5).faults[0]?.expected, 'at most 5 values');
+  assert.equal(parseYaml('[a, b]', 5).faults[0]?.expected, 'at most 5 keys and values');
 });
