@@ -132,7 +132,9 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
       (await place.run(['evaluations', 'list', ...server])).stdout,
       new RegExp(`│ ${id.slice(0, 8)} │ tiny │ dlbricks │ done`),
     );
-    const shown = JSON.parse((await place.run(['evaluations', 'show', id, '--json', ...server])).stdout) as {
+    const asJson = await place.run(['evaluations', 'show', id, '--json', '--export-csv', 'shown.csv', ...server]);
+    assert.match((await printed(place, 'shown.csv')).stdout, /^name,.*\r\nnet,/);
+    const shown = JSON.parse(asJson.stdout) as {
       readonly state: string;
       readonly result: Report;
     };
