@@ -26,9 +26,9 @@ export interface Outputs {
 
 /**
  * Checks first that files can be written, and makes missing folders, so that a typing error costs no measurement.
- * @throws PlatformError `usage` for two exports to the same place, `storage` for a file that cannot be written
+ * @throws PlatformError `usage` for two documents in the same place, and as {@link requireWritable}
  */
-export async function prepareOutputs(options: OutputOptions): Promise<Outputs> {
+export async function prepareOutputs(options: OutputOptions & { readonly json?: boolean }): Promise<Outputs> {
   const paths: readonly (readonly [OutputFormat, string | undefined])[] = [
     ['json', options.exportJson],
     ['csv', options.exportCsv],
@@ -39,6 +39,10 @@ export async function prepareOutputs(options: OutputOptions): Promise<Outputs> {
     ['dot', options.exportDot],
   ];
   const exports = paths.flatMap(([format, path]): Export | [] => (path === undefined ? [] : { format, path }));
+  if (options.json === true && exports.some(({ path }) => path === STANDARD_OUTPUT)) {
+    const problem = 'standard output has the document of --json already';
+    throw new PlatformError('usage', `${problem}; name a file for the export, or leave --json out`);
+  }
   const places = new Set<string>();
   for (const { path } of exports) {
     const place = path === STANDARD_OUTPUT ? 'standard output' : resolve(path);

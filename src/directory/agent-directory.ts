@@ -29,12 +29,15 @@ export interface AgentDirectory {
   choose(unmet: Unmet): RegisteredAgent;
 
   /**
-   * All fitting agents, the one that waited longest first.
+   * All fitting agents without those that are set aside, the one that waited longest first.
    *
    * @param used that many agents count as chosen
-   * @throws PlatformError as {@link choose}
+   * @throws PlatformError as {@link choose}; `unavailable` with all reasons where all that fit are set aside
    */
   chooseAll(unmet: Unmet, used: number): readonly [RegisteredAgent, ...RegisteredAgent[]];
+
+  /** Until the agent renews its lease or registers again. @param id of its lease, which may have ended */
+  setAside(id: string, reason: string): void;
 }
 
 export interface AgentHolder {
@@ -68,12 +71,17 @@ const MAX_AGENTS = 1000;
 /** By {@link encodedSize}: room for a hundred agents with all models of the platform. */
 const MAX_SIZE = 48 * 2 ** 20;
 
+/** Plugins write it. */
+const MAX_REASON = 1000;
+
 interface Entry {
   readonly agent: RegisteredAgent;
   readonly holder: AgentHolder;
   readonly size: number;
   expiresMs: number;
   chosen: number;
+  /** Why it gets no work. */
+  aside?: string | undefined;
 }
 
 export interface DirectoryOptions {
@@ -124,6 +132,14 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
     throw new PlatformError('unsupported', [`no agent meets the constraints; ${advice}:`, ...lines].join('\n'));
   }
 
+  function inReach(fit: readonly Entry[]): readonly [Entry, ...Entry[]] {
+    const [first, ...rest] = fit.filter(({ aside }) => aside === undefined);
+    if (first !== undefined) return [first, ...rest];
+    const heading =
+      'no agent that meets the constraints can be reached; one gets work when it renews its registration:';
+    throw new PlatformError('unavailable', [heading, ...fit.map(({ aside = '' }) => `  ${aside}`)].join('\n'));
+  }
+
   function chosen(entry: Entry): RegisteredAgent {
     entry.chosen = ++choices;
     return entry.agent;
@@ -140,7 +156,7 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
     choose: (unmet) => chosen(fitting(unmet)[0]),
 
     chooseAll(unmet, used) {
-      const [first, ...rest] = fitting(unmet);
+      const [first, ...rest] = inReach(fitting(unmet));
       return [chosen(first), ...rest.map((entry, index) => (index + 1 < used ? chosen(entry) : entry.agent))];
     },
 
@@ -174,6 +190,12 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
         throw new PlatformError('not_found', 'no agent is registered under this id; register again');
       }
       entry.expiresMs = now() + leaseMs;
+      entry.aside = undefined;
+    },
+
+    setAside(id, reason) {
+      const entry = entries.get(id);
+      if (entry !== undefined) entry.aside = reason.slice(0, MAX_REASON);
     },
 
     unregister: remove,

@@ -55,9 +55,12 @@ export class Dispatcher {
   readonly #sessions = new Set<PluginSession>();
   readonly #waiting = new Set<EvaluationJob>();
   readonly #running = new Map<EvaluationJob, PluginSession>();
-  readonly #retries = new Set<NodeJS.Timeout>();
+  /** They wait for an agent until the next attempt to find one. */
+  readonly #withoutAgent = new Set<EvaluationJob>();
+  #retry: NodeJS.Timeout | undefined;
   readonly #agents = new Map<EvaluationJob, readonly string[]>();
   #attached = 0;
+  #turns = 0;
   #isClosed = false;
 
   constructor(private readonly options: RunSources & { readonly limits: DispatchLimits }) {}
@@ -112,6 +115,7 @@ export class Dispatcher {
   }
 
   add(job: EvaluationJob): void {
+    job.turn = ++this.#turns;
     this.#waiting.add(job);
     this.#dispatch();
   }
@@ -120,7 +124,7 @@ export class Dispatcher {
     job.isCancelled = true;
     const session = this.#running.get(job);
     if (session === undefined) {
-      this.#waiting.delete(job);
+      this.#forget(job);
       void job.finish({ kind: 'cancelled' });
       this.#tellPositions();
       return;
@@ -132,15 +136,25 @@ export class Dispatcher {
 
   abandon(job: EvaluationJob): void {
     job.left.abort();
-    this.#waiting.delete(job);
+    this.#forget(job);
     this.#running.get(job)?.end(job.run, { kind: 'cancelled' });
     this.#tellPositions();
   }
 
   close(): void {
     this.#isClosed = true;
-    for (const timer of this.#retries) clearTimeout(timer);
+    clearTimeout(this.#retry);
     for (const session of this.#sessions) session.lose();
+  }
+
+  #forget(job: EvaluationJob): void {
+    this.#waiting.delete(job);
+    this.#withoutAgent.delete(job);
+  }
+
+  /** Those that wait for their plugin, first come, first served. */
+  #inTurn(): readonly EvaluationJob[] {
+    return [...this.#waiting].sort((one, other) => one.turn - other.turn);
   }
 
   #dispatch(): void {
@@ -153,7 +167,7 @@ export class Dispatcher {
   #tellPositions(): void {
     const attached = new Set([...this.#sessions].map(({ registration }) => registration.name));
     const waiting = new Map<string, number>();
-    for (const job of this.#waiting) {
+    for (const job of this.#inTurn()) {
       const { plugin } = job.record;
       if (!attached.has(plugin)) continue;
       const position = (waiting.get(plugin) ?? 0) + 1;
@@ -168,7 +182,7 @@ export class Dispatcher {
   }
 
   #assign(): void {
-    for (const job of [...this.#waiting]) {
+    for (const job of this.#inTurn()) {
       const session = [...this.#sessions].find((candidate) => {
         return candidate.registration.name === job.record.plugin && candidate.takeSlot();
       });
@@ -181,11 +195,11 @@ export class Dispatcher {
   }
 
   async #run(job: EvaluationJob, session: PluginSession): Promise<void> {
-    let waitMs: number | undefined;
+    let next: 'none' | 'queue' | 'agent' = 'none';
     try {
       const prepared = await prepareRunInputs(job, this.options, this.options.limits.waitForAgentMs);
-      if (prepared === undefined) waitMs = this.options.limits.retryMs;
-      else if (!(await this.#runOn(job, session, prepared))) waitMs = 0;
+      if (prepared === undefined) next = 'agent';
+      else if (!(await this.#runOn(job, session, prepared))) next = 'queue';
     } catch (error) {
       const how = failure(error instanceof PlatformError ? error.code : 'internal', messageOf(error));
       // If the store fails, this error cannot be stored.
@@ -194,24 +208,22 @@ export class Dispatcher {
     this.#running.delete(job);
     session.giveSlotBack();
     if (this.#isClosed) return;
-    if (waitMs !== undefined && !job.left.signal.aborted) this.#again(job, waitMs);
+    if (next !== 'none' && !job.left.signal.aborted) {
+      if (job.isCancelled) void job.finish({ kind: 'cancelled' });
+      else if (next === 'queue') this.#waiting.add(job);
+      else this.#waitForAgent(job);
+    }
     this.#dispatch();
   }
 
-  #again(job: EvaluationJob, waitMs: number): void {
-    if (job.isCancelled) {
-      void job.finish({ kind: 'cancelled' });
-      return;
-    }
-    if (waitMs === 0) {
-      this.#waiting.add(job);
-      return;
-    }
-    const timer = setTimeout(() => {
-      this.#retries.delete(timer);
-      if (!job.isCancelled && !job.left.signal.aborted) this.add(job);
-    }, waitMs);
-    this.#retries.add(timer);
+  #waitForAgent(job: EvaluationJob): void {
+    this.#withoutAgent.add(job);
+    this.#retry ??= setTimeout(() => {
+      this.#retry = undefined;
+      for (const waiting of this.#withoutAgent) this.#waiting.add(waiting);
+      this.#withoutAgent.clear();
+      this.#dispatch();
+    }, this.options.limits.retryMs);
   }
 
   /** @returns whether the evaluation has ended */
@@ -223,7 +235,7 @@ export class Dispatcher {
     const { attempt } = run;
     const of = { plugin: name, pluginVersion: version, agent: named, framework, frameworkVersion };
     await job.log.append({ kind: 'started', ...of, attempt });
-    const { silenceMs } = this.options.limits;
+    const { silenceMs, waitForAgentMs } = this.options.limits;
     const minutes = Math.round(silenceMs / 60_000);
     const message = `the plugin ${name} has sent no event for ${minutes} minutes; check its process, and submit again`;
     const silence = setTimeout(() => session.end(run, failure('timeout', message)), silenceMs);
@@ -231,15 +243,27 @@ export class Dispatcher {
       silence.refresh();
       await job.log.append(event);
     };
+    const left = new Map(agents.map(({ address, id }) => [address, id]));
+    const miss = (address: string, reason: string): void => {
+      const id = left.get(address);
+      if (id === undefined) return;
+      left.delete(address);
+      this.options.agents.setAside(id, reason);
+    };
     const { traceContext } = job.record;
+    const endpoints = agents.map(({ address, tls, accessToken: token }) => ({ address, tls, token }));
     this.#agents.set(job, working);
-    const running = session.run({ ...run, submission, agents, traceContext }, keep);
+    const running = session.run({ ...run, submission, agents: endpoints, traceContext }, { keep, miss });
     // When it was cancelled, the plugin may not have known this run.
     if (job.isCancelled) session.stop(run);
     const how = await running;
     this.#agents.delete(job);
     clearTimeout(silence);
     if (this.#isClosed || job.left.signal.aborted) return false;
+    if (how?.kind === 'failed' && left.size === 0 && !job.isCancelled && job.lackingMs() <= waitForAgentMs) {
+      await job.takeBack();
+      return false;
+    }
     if (how !== undefined) {
       await job.finish(job.isCancelled && how.kind !== 'done' ? { kind: 'cancelled' } : how);
       return true;

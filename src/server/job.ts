@@ -24,8 +24,9 @@ export class EvaluationJob {
   toldPosition: number | undefined;
   /** How often its plugin was lost during a run in this process. */
   losses = 0;
-  /** Start of its wait for its plugin or an agent, in ms of performance.now(). */
-  waitingSinceMs = performance.now();
+  /** Evaluations with smaller numbers run first. */
+  turn = 0;
+  #lackingSinceMs: number | undefined;
 
   private constructor(
     record: EvaluationRecord,
@@ -72,9 +73,21 @@ export class EvaluationJob {
   }
 
   async requeue(reason: string): Promise<void> {
-    this.waitingSinceMs = performance.now();
+    this.#lackingSinceMs = undefined;
     await this.wait(`${reason}; everything measured so far is kept`);
     await this.#change({ state: 'queued' });
+  }
+
+  /** Takes back a run that no agent has begun. */
+  async takeBack(): Promise<void> {
+    await this.#change({ state: 'queued' });
+  }
+
+  /** Called whenever it lacks an agent. @returns the time since the first call of this wait, in ms */
+  lackingMs(): number {
+    const nowMs = performance.now();
+    this.#lackingSinceMs ??= nowMs;
+    return nowMs - this.#lackingSinceMs;
   }
 
   /** Adds a `waiting` event, unless the last event has the same reason. */

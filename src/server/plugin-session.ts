@@ -7,6 +7,8 @@ interface ActiveRun {
   readonly attempt: number;
   /** Stores an event of the run, except the last one. */
   readonly keep: (event: PlatformEvent) => Promise<void>;
+  /** Called with the address of an agent that the plugin cannot reach. */
+  readonly miss: (agent: string, reason: string) => void;
   readonly end: (how: FinalEvent | undefined) => void;
 }
 
@@ -34,11 +36,11 @@ export class PluginSession {
     this.#taken--;
   }
 
-  /** @param keep gets all events but the last; its error ends the run @returns the last; undefined if disconnected */
-  async run(run: Run<Uint8Array>, keep: ActiveRun['keep']): Promise<FinalEvent | undefined> {
+  /** An error of `keep` ends the run. @returns the last event; undefined if disconnected */
+  async run(run: Run<Uint8Array>, { keep, miss }: Pick<ActiveRun, 'keep' | 'miss'>): Promise<FinalEvent | undefined> {
     if (this.#isLost) return undefined;
     const ended = new Promise<FinalEvent | undefined>((end) => {
-      this.#runs.set(run.evaluation, { attempt: run.attempt, keep, end });
+      this.#runs.set(run.evaluation, { attempt: run.attempt, keep, miss, end });
     });
     await this.link.send({ kind: 'run', ...run });
     return ended;
@@ -58,11 +60,16 @@ export class PluginSession {
 
   /** Handles a message of the plugin; resolves when the plugin may send the next one. */
   async take(message: PluginMessage): Promise<void> {
-    if (message.kind !== 'event') return;
-    const { evaluation, attempt, event } = message;
+    if (message.kind !== 'event' && message.kind !== 'unreachable') return;
+    const { evaluation, attempt } = message;
     const run = this.#runs.get(evaluation);
     // An earlier run that was ended may still send messages.
     if (run?.attempt !== attempt) return;
+    if (message.kind === 'unreachable') {
+      run.miss(message.agent, message.reason);
+      return;
+    }
+    const { event } = message;
     if (isFinal(event)) {
       const how = await this.#checked(event);
       // The run may have ended in another way meanwhile.

@@ -1,6 +1,5 @@
 import { PlatformError } from '../base/errors.js';
 import type { AgentDirectory, RegisteredAgent, Unmet } from '../directory/agent-directory.js';
-import type { AgentEndpoint } from '../evaluation/link/link.js';
 import type { SubmissionPart } from '../evaluation/records.js';
 import { isOneAgent, type Requirements, unmetRequirements } from '../manifest/index.js';
 import type { Collection } from '../store/collection.js';
@@ -17,7 +16,7 @@ export interface RunSources {
 export interface RunInputs {
   readonly submission: Uint8Array;
   /** At least one. The first ones do the work, as many as are required; the others can replace them. */
-  readonly agents: readonly AgentEndpoint[];
+  readonly agents: readonly RegisteredAgent[];
   /** Addresses of the agents that do the work. */
   readonly working: readonly string[];
   /** The same, as an event names them. */
@@ -48,17 +47,15 @@ export async function prepareRunInputs(
     // The chosen ones come first. Only the agents know which of them are of one system.
     agents = sources.agents.chooseAll(unmet, isOneAgent(requirements.agents) ? 1 : requirements.agents.most);
   } catch (error) {
-    const waitedMs = performance.now() - job.waitingSinceMs;
-    if (!(error instanceof PlatformError) || waitedMs > waitForAgentMs) throw error;
+    if (!(error instanceof PlatformError) || job.lackingMs() > waitForAgentMs) throw error;
     await job.wait(error.message);
     return undefined;
   }
   const [{ framework, frameworkVersion }] = agents;
   const submission = await getSubmission(job.id, sources.submissions);
-  const endpoints = agents.map(({ address, tls, accessToken: token }) => ({ address, tls, token }));
-  const addresses = endpoints.map(({ address }) => address);
+  const addresses = agents.map(({ address }) => address);
   const working = isOneAgent(requirements.agents) ? addresses.slice(0, 1) : addresses;
-  return { submission, agents: endpoints, working, named: inWords(working), framework, frameworkVersion };
+  return { submission, agents, working, named: inWords(working), framework, frameworkVersion };
 }
 
 /** The requirements of an evaluation that was submitted to another server, or before a restart. */

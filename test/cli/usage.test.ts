@@ -20,6 +20,12 @@ const withModel = (place: Workplace): Promise<string> => place.write(MODEL, chai
 const withFixedBatch = (place: Workplace): Promise<string> => place.write(MODEL, chain(['Relu'], [1, 8]));
 const withSymbol = (place: Workplace): Promise<string> => place.write(MODEL, chain(['Relu'], ['batch', 'sequence']));
 
+const twoDocuments = (command: readonly string[], option: string): Mistake => ({
+  args: [...command, '--server', '127.0.0.1:1', '--json', option, '-'],
+  says: /^standard output has the document of --json already; name a file for the export, or leave --json out$/m,
+  code: 2,
+});
+
 const MISTAKES: Readonly<Record<string, Mistake>> = {
   'no arguments': { args: [], says: /^Usage: mlmodelscope/, code: 2 },
   'no subcommand': { args: ['dlbricks'], says: /^Usage: mlmodelscope dlbricks/, code: 2 },
@@ -49,6 +55,21 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'an export without a name': {
     args: ['dlbricks', 'run', MODEL, '--export-json', ''],
     says: /^the name of an output file is empty; name a file$/m,
+    code: 2,
+    given: withModel,
+  },
+  'a folder as the name of an export': {
+    args: ['dlbricks', 'run', MODEL, '--export-svg', 'folder'],
+    says: /^folder is a folder; name a file$/m,
+    code: 2,
+    given: async (place) => {
+      await withModel(place);
+      await mkdir(place.path('folder'));
+    },
+  },
+  'a folder that is not there as the name of an export': {
+    args: ['dlbricks', 'run', MODEL, '--export-csv', 'folder/'],
+    says: /^folder\/ is a folder; name a file$/m,
     code: 2,
     given: withModel,
   },
@@ -246,6 +267,9 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     code: 2,
     given: withModel,
   },
+  'two documents on standard output': twoDocuments(['evaluate', 'evaluation.yml'], '--export-json'),
+  'two documents of a stored evaluation': twoDocuments(['evaluations', 'show', 'latest'], '--export-json'),
+  'a document and a table on standard output': twoDocuments(['evaluations', 'follow', 'latest'], '--export-csv'),
   'a folder that is no suite': { args: ['dlbricks', 'run', '--suite', '.'], says: /a suite is a folder with/, code: 2 },
   'a missing recipe': { args: ['dlbricks', 'compose', '--recipe', 'r.json'], says: /not a readable recipe/, code: 2 },
   'missing results': {

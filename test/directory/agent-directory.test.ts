@@ -136,6 +136,30 @@ describe('a choice', () => {
     assert.throws(() => all(() => [{ problem: 'wrong' }], 1), refusal('unsupported', /no agent meets/));
   });
 
+  test('of all leaves out an agent that was set aside, until it renews its lease or registers again', () => {
+    const { directory } = directoryWithClock();
+    const first = directory.register(offer({ address: '10.0.0.1:1' }));
+    const second = directory.register(offer({ address: '10.0.0.2:1' }));
+    const all = () => directory.chooseAll(ANY, 1).map(({ address }) => address);
+    directory.setAside(first.id, 'it does not answer');
+    assert.deepEqual(all(), ['10.0.0.2:1']);
+    directory.setAside(second.id, 'it answers too late');
+    assert.throws(
+      all,
+      refusal(
+        'unavailable',
+        /^no agent that meets .* can be reached.*:\n {2}it does not answer\n {2}it answers too late$/,
+      ),
+    );
+    directory.renew(first.id);
+    assert.deepEqual(all(), ['10.0.0.1:1']);
+    const again = directory.register(offer({ address: '10.0.0.2:1' }));
+    directory.setAside(second.id, 'of a lease that has ended');
+    assert.deepEqual(all(), ['10.0.0.2:1', '10.0.0.1:1']);
+    directory.setAside(again.id, 'gone');
+    assert.deepEqual(addresses(directory), ['10.0.0.1:1', '10.0.0.2:1']);
+  });
+
   test('without any agent says how to start one', () => {
     const { directory } = directoryWithClock();
     assert.throws(() => directory.choose(ANY), refusal('unavailable', /no agent is registered.*mlmodelscope agent/));

@@ -5,6 +5,7 @@ import { memoryLink } from '../../src/evaluation/link/memory-link.js';
 import type { Ownership } from '../../src/server/ownership.js';
 import { SubmissionLoader } from '../../src/server/loading/submission-loader.js';
 import { Platform, type PlatformOptions } from '../../src/server/platform.js';
+import type { PluginTools } from '../../src/evaluation/run/run-evaluation.js';
 import { servePlugin } from '../../src/evaluation/run/serve-plugin.js';
 import type { Submission } from '../../src/evaluation/submission.js';
 import { encodeSubmission } from '../../src/evaluation/wire/submission-wire.js';
@@ -67,7 +68,7 @@ export function submitted(changes: Readonly<Record<string, unknown>> = {}): Uint
 export interface FakePlatform {
   readonly platform: Platform;
   /** See {@link attachPlugin}. */
-  readonly attach: (evaluation: Evaluation) => () => void;
+  readonly attach: (evaluation: Evaluation, connect?: PluginTools['connect']) => () => void;
 }
 
 /** The ownership of the only server that uses a store. */
@@ -78,10 +79,15 @@ export const SOLE_OWNERSHIP: Ownership = {
 };
 
 /** Attaches a plugin in this process. @returns a function that detaches it, as if its process had been killed */
-export function attachPlugin(platform: Platform, store: ResultStore, evaluation: Evaluation): () => void {
+export function attachPlugin(
+  platform: Platform,
+  store: ResultStore,
+  evaluation: Evaluation,
+  connect: PluginTools['connect'] = () => Promise.resolve(fakeAgent()),
+): () => void {
   const link = memoryLink();
   void platform.attach(link.platform);
-  void servePlugin(evaluation, link.plugin, { store, connect: () => Promise.resolve(fakeAgent()) });
+  void servePlugin(evaluation, link.plugin, { store, connect });
   return () => link.plugin.close();
 }
 
@@ -94,7 +100,7 @@ export async function openPlatform(
 ): Promise<FakePlatform> {
   const defaults = { agents: directoryWith(AGENT.address), ownership: SOLE_OWNERSHIP, loader };
   const platform = await Platform.open({ ...defaults, ...options }, { resume });
-  return { platform, attach: (evaluation) => attachPlugin(platform, options.store, evaluation) };
+  return { platform, attach: (...plugin) => attachPlugin(platform, options.store, ...plugin) };
 }
 
 /** Starts an evaluation and closes the platform in the middle of it, like a server that ends. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
+import { connectEvaluations } from '../../src/evaluation/client/evaluation-client.js';
 import { exists, needsLinux } from '../agent/support/processes.js';
 import { until } from '../support/until.js';
 import type { Running, Workplace } from '../cli/support/command.js';
@@ -46,7 +47,7 @@ async function processes(place: Workplace, ...plugins: readonly string[]) {
   const attached = plugins.map((plugin) => place.start(['plugin', plugin, '--server', address]));
   const agent = place.start(['agent', '--listen', '127.0.0.1:0', '--server', address]);
   await Promise.all([agent.said(/registered with/), ...attached.map((plugin) => plugin.said(/plugin \w+ registered/))]);
-  return { server, address };
+  return { server, address, agent };
 }
 
 /** A place with a server, all plugins and an agent, for all tests of a suite. */
@@ -131,7 +132,9 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
       (await place.run(['evaluations', 'list', ...server])).stdout,
       new RegExp(`│ ${id.slice(0, 8)} │ tiny │ dlbricks │ done`),
     );
-    const shown = JSON.parse((await place.run(['evaluations', 'show', id, '--json', ...server])).stdout) as {
+    const asJson = await place.run(['evaluations', 'show', id, '--json', '--export-csv', 'shown.csv', ...server]);
+    assert.match((await printed(place, 'shown.csv')).stdout, /^name,.*\r\nnet,/);
+    const shown = JSON.parse(asJson.stdout) as {
       readonly state: string;
       readonly result: Report;
     };
@@ -191,6 +194,34 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
     const followed = await place.run(['evaluations', 'follow', id, ...server]);
     assert.match(followed.stderr, /the evaluation was cancelled/);
     assert.equal(followed.code, 130);
+  });
+
+  it('waits for another agent if the only one was killed before it began, and keeps its place in the queue', async (t) => {
+    const place = await workplaceHere(t);
+    const { address, agent } = await processes(place, 'dlbricks');
+    const server = ['--server', address];
+    const protocol = { warmup_runs: 1, runs: 5000, min_runs: 5000 };
+    const long = await evaluation(place, { protocol }, MANY_OPERATORS);
+    const running = place.start(['evaluate', long, ...server]);
+    await running.said(/measurements to take/);
+    const short = await evaluation(place);
+    const ids: string[] = [];
+    for (let i = 0; i < 3; i++) ids.push(await idOf(place, ['evaluate', short, '--detach', ...server]));
+    const followers = ids.map((id) => place.start(['evaluations', 'follow', id, ...server]));
+    agent.process.kill('SIGKILL');
+    const killed = await running.ended;
+    assert.equal(killed.code, 1, 'it was running on the agent that was killed');
+    for (const follower of followers)
+      await follower.said(/waiting: no agent that meets the constraints can be reached/);
+
+    place.start(['agent', '--listen', '127.0.0.1:0', ...server]);
+    const ends = await Promise.all(followers.map(({ ended }) => ended));
+    for (const { code, stderr } of ends) assert.equal(code, 0, stderr);
+    const client = connectEvaluations(address);
+    t.after(() => client.close());
+    const records = await client.list(ids.length);
+    const ended = records.toSorted((one, other) => one.changedAt.localeCompare(other.changedAt)).map(({ id }) => id);
+    assert.deepEqual(ended, ids);
   });
 
   it('of the latency plugin times whole models', async () => {

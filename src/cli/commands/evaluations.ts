@@ -122,17 +122,16 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost, pl
         const id = await evaluationId(client, named);
         const { evaluation, last } = await client.get(id);
         const outcome = last?.event.kind === 'done' ? await showToEnd(client.follow(id, 0), SILENT) : undefined;
-        if (flags.json === true) {
+        const { json = false, wide = false } = flags;
+        const state = `${table([evaluation], host.columns?.out)}${inWords(last)}`;
+        if (json) {
           const shown = toDocument('evaluation', { ...evaluation, last });
           host.print(`${JSON.stringify({ ...shown, result: outcome && parseResult(outcome.done) }, null, 2)}\n`);
-          return;
-        }
-        const state = `${table([evaluation], host.columns?.out)}${inWords(last)}`;
-        if (printsExport(outputs)) host.warn(state);
+        } else if (printsExport(outputs)) host.warn(state);
         else if (!outputs.quiet) host.print(`${state}\n`);
         if (outcome !== undefined) {
-          const shown = { plugin: evaluation.plugin, plugins, outputs, json: false, wide: flags.wide ?? false };
-          await showOutcome(outcome, shown, host);
+          const shownTo = { ...outputs, quiet: json || outputs.quiet };
+          await showOutcome(outcome, { plugin: evaluation.plugin, plugins, outputs: shownTo, json: false, wide }, host);
         } else if (outputs.exports.length > 0) {
           throw new PlatformError('unavailable', `evaluation ${id} has no result to export: ${inWords(last)}`);
         }

@@ -14,6 +14,10 @@ export function toWirePluginMessage(message: PluginMessage): AttachRequest {
       return { message: { $case: 'registration', value: message } };
     case 'renewal':
       return { message: { $case: 'renewal', value: {} } };
+    case 'unreachable': {
+      const { evaluation: evaluationId, attempt, agent, reason } = message;
+      return { message: { $case: 'unreachable', value: { evaluationId, attempt, agent, reason } } };
+    }
     case 'event': {
       const { evaluation: evaluationId, attempt, event } = message;
       return { message: { $case: 'runEvent', value: { evaluationId, attempt, event: toWireEvent(event) } } };
@@ -29,6 +33,10 @@ export function fromWirePluginMessage({ message }: AttachRequest): PluginMessage
       return { kind: 'registration', ...message.value };
     case 'renewal':
       return { kind: 'renewal' };
+    case 'unreachable': {
+      const { evaluationId: evaluation, attempt, agent, reason } = message.value;
+      return { kind: 'unreachable', evaluation, attempt, agent, reason };
+    }
     case 'runEvent': {
       const { evaluationId: evaluation, attempt, event } = message.value;
       return { kind: 'event', evaluation, attempt, event: fromWirePluginEvent(event) };

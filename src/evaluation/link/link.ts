@@ -34,6 +34,8 @@ export interface Run<Submitted> extends RunKey {
 export type PluginMessage =
   | ({ readonly kind: 'registration' } & Registration)
   | { readonly kind: 'renewal' }
+  /** The plugin cannot connect to an agent of the run, named by its address. */
+  | ({ readonly kind: 'unreachable'; readonly agent: string; readonly reason: string } & RunKey)
   | ({ readonly kind: 'event'; readonly event: PluginEvent } & RunKey);
 
 export type PlatformMessage<Submitted> =

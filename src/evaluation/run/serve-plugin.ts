@@ -1,7 +1,7 @@
-import { PlatformError } from '../../base/errors.js';
+import { messageOf, PlatformError } from '../../base/errors.js';
 import { activeTracing, traced } from '../../tracing/tracing.js';
 import type { Evaluation } from '../evaluation.js';
-import type { PluginEnd, Run, RunKey } from '../link/link.js';
+import type { AgentEndpoint, PluginEnd, Run, RunKey } from '../link/link.js';
 import { manifestJsonSchema } from '../manifest-schema.js';
 import type { Submission } from '../submission.js';
 import { type PluginTools, runEvaluation } from './run-evaluation.js';
@@ -16,6 +16,12 @@ const SLOTS = 1;
 
 function runKey({ evaluation, attempt }: RunKey): string {
   return `${evaluation} ${attempt}`;
+}
+
+/** An agent that refuses the token that it made was started again and has not registered yet. */
+function isUnreachable({ token }: AgentEndpoint, error: unknown): boolean {
+  if (!(error instanceof PlatformError)) return false;
+  return ['unavailable', 'timeout'].includes(error.code) || (error.code === 'unauthenticated' && token !== '');
 }
 
 export interface ServePluginOptions {
@@ -38,7 +44,18 @@ export async function servePlugin(
     const controller = new AbortController();
     running.set(runKey(run), controller);
     const { evaluation: id, attempt } = run;
-    for await (const event of runEvaluation(evaluation, run, tools, controller.signal)) {
+    const connect = async (agent: AgentEndpoint): ReturnType<PluginTools['connect']> => {
+      try {
+        return await tools.connect(agent);
+      } catch (error) {
+        if (isUnreachable(agent, error)) {
+          const why = { agent: agent.address, reason: messageOf(error) };
+          await link.send({ kind: 'unreachable', evaluation: id, attempt, ...why });
+        }
+        throw error;
+      }
+    };
+    for await (const event of runEvaluation(evaluation, run, { ...tools, connect }, controller.signal)) {
       await link.send({ kind: 'event', evaluation: id, attempt, event });
     }
     running.delete(runKey(run));
