@@ -42,6 +42,9 @@ export async function writeResult(file: string, text: string): Promise<void> {
 /** @throws PlatformError `usage` for a name that no file can have, `storage` where it cannot be written */
 export async function requireWritable(file: string): Promise<void> {
   if (file === '') throw new PlatformError('usage', 'the name of an output file is empty; name a file');
+  if (file.endsWith(path.sep) || (await isFolder(file))) {
+    throw new PlatformError('usage', `${file} is a folder; name a file`);
+  }
   try {
     const replaced = await isReplaced(file);
     if (replaced) makeFolder(path.dirname(file));
@@ -49,5 +52,4 @@ export async function requireWritable(file: string): Promise<void> {
   } catch (error) {
     throw unwritable(file, error);
   }
-  if (await isFolder(file)) throw new PlatformError('storage', `${file} is a folder; name a file`);
 }

@@ -51,7 +51,7 @@ describe('predict images', { ...deadline, concurrency: 2 }, () => {
     const place = await workplace(t);
     await withPictures(place);
     const model = await classifierManifest(place);
-    const args = ['predict', 'images', 'red.png', 'text.png', 'photos', 'gone.png', '--model', model];
+    const args = ['predict', 'images', 'red.png', 'text.png', 'photos', '--model', model];
     const ending = await place.run([...args, '--export-csv', 'found.csv', '--batch-size', '3']);
     assert.equal(ending.code, 3, ending.stderr);
     const table = ending.stdout;
@@ -59,13 +59,22 @@ describe('predict images', { ...deadline, concurrency: 2 }, () => {
       assert.match(table, new RegExp(`│ ${name} +│ +1 │ (${LABELS.join('|')}) +│ +0\\.\\d+ │`));
     }
     assert.match(table, /│ text\.png +│ +│ error: input "text\.png": expected a JPEG, PNG, WebP or GIF/);
-    assert.match(table, /│ gone\.png +│ +│ error: expected a picture, found no such file/);
     // The first batch has a file that is no picture, so that the model gets its two pictures one by one.
-    assert.match(table, /inputs: 5, without a prediction: 2\nbatches: 3, mean times: \d/);
+    assert.match(table, /inputs: 4, without a prediction: 1\nbatches: 3, mean times: \d/);
     const csv = (await readFile(place.path('found.csv'), 'utf8')).split('\r\n');
     assert.equal(csv[0], 'input_id,rank,kind,index,label,score,xmin,xmax,ymin,ymax');
     assert.match(csv[1] ?? '', /^red\.png,1,classification,\d,\w+,0\.\d+,,,,$/);
     assert.match(csv[3] ?? '', /^text\.png,,error,,/);
+  });
+
+  it('refuses names of files that are not there, before it predicts', async (t) => {
+    const place = await workplaceHere(t);
+    await withPictures(place);
+    const model = await classifierManifest(place);
+    const ending = await place.run(['predict', 'images', 'red.png', 'gone.png', '--model', model]);
+    assert.equal(ending.code, 2);
+    assert.match(ending.stderr, /^gone\.png: expected a picture, found no such file$/m);
+    assert.equal(ending.stdout, '');
   });
 
   it('writes JSON lines that match the published schema, with as many features as asked for', async (t) => {
@@ -366,10 +375,10 @@ describe('predict on another agent', { ...deadline, concurrency: 2 }, () => {
 
 describe('predict without something that it needs', { ...deadline, concurrency: 2 }, () => {
   const mistakes: readonly (readonly [string, readonly string[], RegExp])[] = [
-    ['a model', ['images', 'a.png'], /required option '--model <model>' not specified/],
+    ['a model', ['images', 'red.png'], /required option '--model <model>' not specified/],
     [
       'a manifest',
-      ['images', 'a.png', '--model', 'a.onnx'],
+      ['images', 'red.png', '--model', 'a.onnx'],
       /predicting needs a model manifest \(\.yml\) beside the file; docs\/manifests\.md/,
     ],
     ['a known model', ['dataset', 'synthetic/1', '--model', 'nothing'], /no model nothing; there are alexnet 1\.0\.0/],
@@ -382,7 +391,7 @@ describe('predict without something that it needs', { ...deadline, concurrency: 
     ['elements', ['raw', 'empty.jsonl', '--model', 'zoo:bert_base'], /there are no elements: each line of JSON is one/],
     [
       'one place',
-      ['images', 'a.png', '--model', 'm', '--agent', '127.0.0.1:9', '--server', '127.0.0.1:9'],
+      ['images', 'red.png', '--model', 'm', '--agent', '127.0.0.1:9', '--server', '127.0.0.1:9'],
       /leave one of --agent and --server out/,
     ],
     [
@@ -392,10 +401,10 @@ describe('predict without something that it needs', { ...deadline, concurrency: 
     ],
     [
       '--publish',
-      ['images', 'a.png', '--model', 'm', '--store', 'here'],
+      ['images', 'red.png', '--model', 'm', '--store', 'here'],
       /--store is where --publish stores predictions; give both/,
     ],
-    ['a batch', ['images', 'a.png', '--model', 'm', '--batch-size', '0'], /expected a whole number from 1 to 1024/],
+    ['a batch', ['images', 'red.png', '--model', 'm', '--batch-size', '0'], /expected a whole number from 1 to 1024/],
   ];
   for (const [what, args, message] of mistakes) {
     it(`says so: ${what}`, async (t) => {

@@ -58,6 +58,21 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     code: 2,
     given: withModel,
   },
+  'a folder as the name of an export': {
+    args: ['dlbricks', 'run', MODEL, '--export-svg', 'folder'],
+    says: /^folder is a folder; name a file$/m,
+    code: 2,
+    given: async (place) => {
+      await withModel(place);
+      await mkdir(place.path('folder'));
+    },
+  },
+  'a folder that is not there as the name of an export': {
+    args: ['dlbricks', 'run', MODEL, '--export-csv', 'folder/'],
+    says: /^folder\/ is a folder; name a file$/m,
+    code: 2,
+    given: withModel,
+  },
   'a suite without a name': {
     args: ['dlbricks', 'generate', MODEL, '-o', ''],
     says: /^--output: the name is empty; name a folder$/m,

@@ -3,7 +3,7 @@ import { MAX_IMAGE_BYTES } from '../../agent/predict/batches.js';
 import { imagesBelow, MAX_ELEMENTS } from '../../agent/predict/dataset.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { isFolder } from '../../base/is-folder.js';
-import { readRegularFile } from '../../base/regular-file.js';
+import { openRegularFile, readRegularFile } from '../../base/regular-file.js';
 import type { GivenInput } from './given-inputs.js';
 
 async function readPicture(path: string): Promise<Buffer> {
@@ -23,10 +23,26 @@ async function picturesIn(folder: string): Promise<readonly string[]> {
   throw new PlatformError('usage', `${folder} has no pictures (.jpg, .png, .webp, .gif); name another folder`);
 }
 
-/** Files, and the pictures below folders. @throws PlatformError `usage` for a folder without any, or too many */
+async function requireFile(path: string): Promise<void> {
+  const opened = await openRegularFile(path);
+  if (!opened.ok) throw new PlatformError('not_found', `${path}: expected a picture, found ${opened.found}`);
+  await opened.file.close();
+}
+
+/**
+ * Files, and the pictures below folders.
+ *
+ * @throws PlatformError `not_found` for a name that is no file, `usage` for a folder without any picture, or too many
+ */
 export async function pictureFiles(paths: readonly string[]): Promise<readonly GivenInput<Buffer>[]> {
   const files: string[] = [];
-  for (const path of paths) files.push(...((await isFolder(path)) ? await picturesIn(path) : [path]));
+  for (const path of paths) {
+    if (await isFolder(path)) files.push(...(await picturesIn(path)));
+    else {
+      await requireFile(path);
+      files.push(path);
+    }
+  }
   if (files.length > MAX_ELEMENTS) {
     throw new PlatformError('usage', `there are ${files.length} pictures; name at most ${MAX_ELEMENTS} at a time`);
   }
