@@ -77,7 +77,7 @@ function boundOption(text: string): string {
   throw new InvalidArgumentError(`expected a latency and a percentile, as in ${BOUND_EXAMPLES}`);
 }
 
-async function parseSettings(options: LoadOptions): Promise<LoadSettings> {
+async function parseSettings(options: LoadOptions, hasModels: boolean): Promise<LoadSettings> {
   const { predict = false, validate = false } = options;
   const settings = settingsSchema.parse({
     scenario: options.scenario,
@@ -99,7 +99,8 @@ async function parseSettings(options: LoadOptions): Promise<LoadSettings> {
     predict: predict || validate,
   });
   const { agents, deployment } = options;
-  checkSettings(settings, deployment === undefined ? (agents?.length ?? 1) : undefined);
+  const isDeployed = deployment !== undefined;
+  checkSettings(settings, { agents: isDeployed ? Infinity : (agents?.length ?? 1), isDeployed, hasModels });
   return settings;
 }
 
@@ -157,11 +158,14 @@ function wordsOf(options: LoadOptions): readonly string[] {
 }
 
 async function load(references: readonly string[], options: LoadOptions, host: CommandHost): Promise<void> {
-  const settings = await parseSettings(options);
-  const generations = options.generation === undefined ? [] : await readGenerations(options.generation);
-  if (references.length + generations.length === 0) {
+  if (references.length === 0 && options.generation === undefined) {
     throw new PlatformError('usage', 'name a model, or a report with generated texts (--generation FILE)');
   }
+  if (references.length === 0 && options.deployment !== undefined) {
+    throw new PlatformError('usage', 'generated texts are sent to no server (--deployment); name the model there');
+  }
+  const settings = await parseSettings(options, references.length > 0);
+  const generations = options.generation === undefined ? [] : await readGenerations(options.generation);
   if (generations.length > 0 && settings.scenario !== 'server') {
     const problem = `the scenario ${settings.scenario} does not use generated texts (--generation)`;
     throw new PlatformError('usage', `${problem}; they are for --scenario server`);

@@ -33,7 +33,8 @@ export async function runLoad(
   const { settings, threads, runtime, deployment } = load;
   const { agent, signal, onEvent } = context;
   const agents = Math.max(1, (deployment?.reaches ?? agent.reaches?.() ?? []).length);
-  checkSettings(settings, agents);
+  const hasModels = models.length > 0 || !load.generations?.length;
+  checkSettings(settings, { agents, isDeployed: deployment !== undefined, hasModels });
   const runOptions: RunOptions = buildRunOptions(threads, agent.description, runtime);
   const system = identifySystem(agent.description, runOptions);
   const warnings: string[] = [];

@@ -82,9 +82,18 @@ export function leastTrialMs(settings: LoadSettings, perSecond: number): number 
   return settings.least_ms ?? (isSearch(settings) ? ofSearch : 0);
 }
 
-/** @param agents undefined before their number is known */
-export function checkSettings(settings: LoadSettings, agents?: number): void {
-  const problem = unusedSetting(settings, agents) ?? problemWith(settings);
+/** What is put under load. */
+export interface Loaded {
+  /** Infinity before their number is known. */
+  readonly agents: number;
+  /** Whether a server of others has the model. */
+  readonly isDeployed: boolean;
+  /** Whether there are models, and not only generated texts. */
+  readonly hasModels: boolean;
+}
+
+export function checkSettings(settings: LoadSettings, loaded: Loaded): void {
+  const problem = unusedSetting(settings, loaded) ?? problemWith(settings);
   if (problem !== undefined) throw new PlatformError('usage', problem);
 }
 
@@ -93,7 +102,7 @@ interface Use {
   readonly option: string;
   /** What uses the setting. */
   readonly by: string;
-  readonly isUsed: (settings: LoadSettings, agents: number) => boolean;
+  readonly isUsed: (settings: LoadSettings, loaded: Loaded) => boolean;
 }
 
 function useIn(key: keyof LoadSettings, option: string, ...scenarios: readonly Scenario[]): Use {
@@ -101,8 +110,20 @@ function useIn(key: keyof LoadSettings, option: string, ...scenarios: readonly S
   return { key, option, by, isUsed: ({ scenario }) => scenarios.includes(scenario) };
 }
 
-/** Settings that not every load uses. */
+function useOfModels(key: keyof LoadSettings, option: string): Use {
+  return { key, option, by: 'models, not for generated texts', isUsed: (_, { hasModels }) => hasModels };
+}
+
+const WITHOUT_DEPLOYMENT =
+  'runs that this command makes or predicts (--validate), because the server of --deployment makes its own';
+
+/** Settings that not every load uses; each may have several reasons. */
 const USES: readonly Use[] = [
+  useOfModels('batches', '--batch'),
+  useOfModels('batch_limit', '--batch-limit'),
+  useOfModels('max_wait_ms', '--max-wait'),
+  useOfModels('searches', '--searches'),
+  useOfModels('dispatch', '--dispatch'),
   useIn('rates', '--rate', 'server'),
   useIn('bound', '--bound', 'single', 'clients', 'server', 'replay'),
   useIn('clients', '--clients', 'clients'),
@@ -114,6 +135,19 @@ const USES: readonly Use[] = [
     option: '--max-wait',
     by: '--scenario clients, server or replay whose queries share runs (--batch-limit)',
     isUsed: canShareRuns,
+  },
+  {
+    key: 'batch_limit',
+    option: '--batch-limit',
+    by: WITHOUT_DEPLOYMENT,
+    // A common queue gives a server as many samples at a time.
+    isUsed: ({ predict, dispatch }, { isDeployed }) => !isDeployed || predict || dispatch === 'queue',
+  },
+  {
+    key: 'max_wait_ms',
+    option: '--max-wait',
+    by: WITHOUT_DEPLOYMENT,
+    isUsed: ({ predict }, { isDeployed }) => !isDeployed || predict,
   },
   useIn('arrivals', '--arrivals', 'replay'),
   useIn('scale', '--scale', 'replay'),
@@ -129,7 +163,7 @@ const USES: readonly Use[] = [
     key: 'dispatch',
     option: '--dispatch',
     by: 'a load of several agents (--agents)',
-    isUsed: (_, agents) => agents > 1,
+    isUsed: (_, { agents }) => agents > 1,
   },
 ];
 
@@ -144,9 +178,9 @@ function canShareRuns(settings: LoadSettings): boolean {
 const DEFAULTS = settingsSchema.parse({});
 
 /** A setting with its default counts as one that nobody gave. */
-function unusedSetting(settings: LoadSettings, agents = Infinity): string | undefined {
+function unusedSetting(settings: LoadSettings, loaded: Loaded): string | undefined {
   const given = USES.filter(({ key }) => !isDeepStrictEqual(settings[key], DEFAULTS[key]));
-  const unused = given.find(({ isUsed }) => !isUsed(settings, agents));
+  const unused = given.find(({ isUsed }) => !isUsed(settings, loaded));
   if (unused === undefined) return undefined;
   const { key, option, by } = unused;
   return `the scenario ${settings.scenario} does not use ${key} (${option}) here; it is for ${by}`;

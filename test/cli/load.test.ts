@@ -225,6 +225,18 @@ describe('mlmodelscope load MODEL...', { timeout: 300_000, concurrency: 2 }, () 
         ['net.onnx', '--scenario', 'server', '--bound', '0.0001ms@p90'],
         /so no rate holds the bound of 0\.0001 ms; choose a larger bound/,
       ],
+      [
+        ['net.onnx', '--scenario', 'clients', '--clients', '2', '--batch-limit', '2', '--deployment', 'oip://x:1/y'],
+        /does not use batch_limit \(--batch-limit\) here; .* the server of --deployment makes its own/,
+      ],
+      [
+        ['--scenario', 'server', '--rate', '1', '--predict', '--generation', 'none.json', '--batch', '2'],
+        /does not use batches \(--batch\) here; it is for models, not for generated texts/,
+      ],
+      [
+        ['--scenario', 'server', '--rate', '1', '--generation', 'none.json', '--deployment', 'oip://x:1/y'],
+        /generated texts are sent to no server \(--deployment\)/,
+      ],
       [['net.onnx', '--deployment', 'http://x/y'], /expected oip:\/\/HOST:PORT\/MODEL/],
     ] as const) {
       const { stderr, code } = await place.run(['load', ...args, '--threads', '1']);

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { checkSettings, runSizes, settingsSchema } from '../../../plugins/load/settings.js';
 import { planTrials } from '../../../plugins/load/trials.js';
 
-function problemWith(settings: object, agents = 1): string {
+function problemWith(settings: object, { agents = 1, isDeployed = false, hasModels = true } = {}): string {
   try {
-    checkSettings(settingsSchema.parse(settings), agents);
+    checkSettings(settingsSchema.parse(settings), { agents, isDeployed, hasModels });
     return '';
   } catch (error) {
     return String(error);
@@ -60,7 +60,39 @@ test('a setting that a load does not use is refused, with what it is for', () =>
   ]) {
     assert.equal(problemWith(settings), '');
   }
-  assert.equal(problemWith({ dispatch: 'queue' }, 2), '');
+  assert.equal(problemWith({ dispatch: 'queue' }, { agents: 2 }), '');
+});
+
+test('settings of runs are refused where a server of others makes the runs', () => {
+  const isDeployed = { isDeployed: true };
+  const asked = { scenario: 'clients', clients: [4], batch_limit: 4 };
+  assert.match(problemWith(asked, isDeployed), /clients does not use batch_limit \(--batch-limit\) .*--deployment/);
+  const waiting = { ...asked, max_wait_ms: 2 };
+  assert.match(
+    problemWith({ ...waiting, dispatch: 'queue' }, { ...isDeployed, agents: 2 }),
+    /max_wait_ms .*--deployment/,
+  );
+  assert.equal(problemWith({ ...asked, dispatch: 'queue' }, { ...isDeployed, agents: 2 }), '');
+  assert.equal(problemWith({ ...waiting, predict: true }, isDeployed), '');
+  assert.equal(problemWith({ scenario: 'clients', clients: [4], batches: [2] }, isDeployed), '');
+});
+
+test('settings of models are refused where there are only generated texts', () => {
+  const textsOnly = { hasModels: false, agents: 2 };
+  const asked = { scenario: 'server', rates: [1], predict: true };
+  for (const [setting, name] of [
+    [{ batches: [4] }, /batches \(--batch\)/],
+    [{ batch_limit: 4 }, /batch_limit \(--batch-limit\)/],
+    [{ batch_limit: 4, max_wait_ms: 2 }, /batch_limit \(--batch-limit\)/],
+    [{ max_wait_ms: 2 }, /max_wait_ms \(--max-wait\)/],
+    [{ rates: undefined, bound: '1s@p90', searches: 2 }, /searches \(--searches\)/],
+    [{ dispatch: 'queue' }, /dispatch \(--dispatch\)/],
+  ] as const) {
+    const problem = problemWith({ ...asked, ...setting }, textsOnly);
+    assert.match(problem, name);
+    assert.match(problem, /it is for models, not for generated texts$/);
+  }
+  assert.equal(problemWith({ ...asked, queries: 10, least_ms: 5, seed: 2 }, textsOnly), '');
 });
 
 test('models are opened for every size of a run that can occur', () => {
