@@ -202,22 +202,25 @@ describe('exports', { ...deadline, concurrency: 2 }, () => {
     });
   }
 
-  const unwritable: Readonly<Record<string, (place: Workplace) => Promise<string>>> = {
-    'into a folder that is a file': async (place) => `${await place.write('file', '')}/report.json`,
-    'into a folder that cannot be made': () => Promise.resolve('/proc/none/report.json'),
-    'in the place of a folder': async (place) => {
-      await mkdir(place.path('folder'));
-      return place.path('folder');
-    },
+  const unwritable: Readonly<Record<string, readonly [code: number, place: (place: Workplace) => Promise<string>]>> = {
+    'into a folder that is a file': [1, async (place) => `${await place.write('file', '')}/report.json`],
+    'into a folder that cannot be made': [1, () => Promise.resolve('/proc/none/report.json')],
+    'in the place of a folder': [
+      2,
+      async (place) => {
+        await mkdir(place.path('folder'));
+        return place.path('folder');
+      },
+    ],
   };
-  for (const [name, targetIn] of Object.entries(unwritable)) {
+  for (const [name, [code, targetIn]] of Object.entries(unwritable)) {
     it(`${name} are an error before anything is measured`, async (t) => {
       const place = await workplaceHere(t);
       const target = await targetIn(place);
       const ending = await place.run(await validate(place, '--export-json', target));
       assertOneMessage(ending);
       assert(ending.stderr.includes(target.replace(/\/report\.json$/, '')));
-      assert.equal(ending.code, 1);
+      assert.equal(ending.code, code);
       assert.equal(existsSync(place.store), false);
     });
   }
