@@ -1,4 +1,5 @@
 import {
+  assertEnoughCores,
   boundOf,
   counted,
   identifySystem,
@@ -35,6 +36,7 @@ export async function runLoad(
   const agents = Math.max(1, (deployment?.reaches ?? agent.reaches?.() ?? []).length);
   checkSettings(settings, agents);
   const runOptions: RunOptions = buildRunOptions(threads, agent.description, runtime);
+  assertEnoughCores(runOptions, agent.description);
   const system = identifySystem(agent.description, runOptions);
   const warnings: string[] = [];
   if (settings.measure && threads >= system.cores) {
