@@ -73,7 +73,7 @@ export class EvaluationJob {
 
   async requeue(reason: string): Promise<void> {
     this.waitingSinceMs = performance.now();
-    await this.wait(`${reason}; everything measured so far is kept`);
+    await this.wait(`${reason}; everything measured so far is kept (with \`remeasure: all\`, it is measured again)`);
     await this.#change({ state: 'queued' });
   }
 
