@@ -106,7 +106,7 @@ schema: build ## Write docs/report.schema.json and schemas/ from the definitions
 	node dist/test/schemas/write-schemas.js
 
 clean: ## Remove everything that was installed or built here
-	rm -rf node_modules dist lib out src/generated
+	rm -rf node_modules dist lib out src/generated proto/contract.binpb
 
 $(INSTALLED): package.json package-lock.json .npmrc
 	@node -e 'const [a, b] = process.versions.node.split("."); if (a < 20 || (a == 20 && b < 19)) { console.error(`Node 20.19 or newer is needed; this is $${process.version}`); process.exit(1); }'

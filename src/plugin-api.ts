@@ -251,6 +251,7 @@ export {
 export { xoshiro128pp } from './base/random.js';
 export { latencyOfOutcome, TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
 export { studentWidth } from './measurement/student.js';
+export { assertEnoughCores } from './measurement/enough-cores.js';
 export { usedCores } from './measurement/used-cores.js';
 export { disturbanceOf, isDisturbed, sharedShareOf } from './measurement/disturbance.js';
 export { measurementWarnings, type NoiseWarning } from './measurement/noise.js';

@@ -1,5 +1,6 @@
 import {
   type AgentDescription,
+  assertEnoughCores,
   type BenchmarkAgent,
   type EvaluationRequest,
   idleSettings,
@@ -72,12 +73,6 @@ export function readEstimation(
   return toEstimation({ ...given, settings, threads, startMs }, agent);
 }
 
-function warnOfThreads(threads: number, { cores }: AgentDescription, tell: MeasuringContext['onEvent']): void {
-  if (threads <= cores) return;
-  const message = `${threads} threads on ${cores} cores: latencies will vary more; ask for fewer with --threads or \`threads\``;
-  tell({ kind: 'note', level: 'warning', message });
-}
-
 /** Whether bricks are checked: where whole models are measured too, unless the cut or the runtime makes it impossible. */
 function isChecked({ check, cut, measure_end_to_end: isWhole }: Settings, description: AgentDescription): boolean {
   return check ?? (isWhole && cut === 'kernel' && isAbleTo(description, 'trace'));
@@ -112,8 +107,7 @@ export async function runEstimations(
   context: MeasuringContext,
 ): Promise<readonly Estimated[]> {
   const { description } = context.agent;
-  const mostThreads = Math.max(...estimations.map(({ runOptions }) => runOptions.threads));
-  warnOfThreads(mostThreads, description, context.onEvent);
+  for (const { runOptions } of estimations) assertEnoughCores(runOptions, description);
   const idle = new Set(estimations.flatMap(({ settings }) => idleSettings(settings)));
   for (const message of idle) context.onEvent({ kind: 'note', level: 'warning', message });
   const expanded = estimations.map(({ models, batch, settings: { generation } }) => {

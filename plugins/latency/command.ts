@@ -134,7 +134,7 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
   const isEmpty = host.signal.aborted && timed.every(({ measurement }) => measurement === undefined);
   const shown = shownLatencies(result, { wide: options.wide ?? false });
   await writeShown(shown, { ...outputs, quiet: outputs.quiet || isEmpty }, host);
-  setMeasuringExit(host, { isPartial: isPartial(result) });
+  setMeasuringExit(host, { isPartial: isPartial(result), remeasure: settings.remeasure });
 }
 
 export function registerLatency(program: Command, host: CommandHost): void {

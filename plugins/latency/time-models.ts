@@ -1,4 +1,5 @@
 import {
+  assertEnoughCores,
   type BenchmarkAgent,
   counted,
   dimensionsText,
@@ -139,7 +140,7 @@ function buildEstimate({ loaded, batch }: ModelToTime, dimensions: string, measu
  * Stores each at once. A model that fails is a result.
  *
  * @returns in the order of the models; after an interruption, some have no measurement
- * @throws PlatformError where the agent or the store fails
+ * @throws PlatformError `usage` for more threads than cores, and where the agent or the store fails
  */
 export async function timeModels(
   models: readonly ModelToTime[],
@@ -152,6 +153,7 @@ export async function timeModels(
   const refusals = new Map<ModelToTime, string>();
   const buildOptions = ({ threads, runtime }: ModelToTime) =>
     buildRunOptions(threads, context.agent.description, runtime);
+  for (const model of models) assertEnoughCores(buildOptions(model), context.agent.description);
   for (const alike of groupedBy(models, (model) => JSON.stringify(buildOptions(model))).values()) {
     const { plan, ...of } = await seriesOf(alike, settings, context, buildOptions(alike[0]));
     const missing = plan.missing.filter((task) => {

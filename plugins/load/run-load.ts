@@ -1,4 +1,5 @@
 import {
+  assertEnoughCores,
   boundOf,
   counted,
   identifySystem,
@@ -36,6 +37,7 @@ export async function runLoad(
   const hasModels = models.length > 0 || !load.generations?.length;
   checkSettings(settings, { agents, isDeployed: deployment !== undefined, hasModels });
   const runOptions: RunOptions = buildRunOptions(threads, agent.description, runtime);
+  assertEnoughCores(runOptions, agent.description);
   const system = identifySystem(agent.description, runOptions);
   const warnings: string[] = [];
   if (settings.measure && threads >= system.cores) {

@@ -51,9 +51,11 @@ export async function runCommandLine(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<number> {
+  // The work goes on; a lost trace does not change its result.
+  const onExportFailure = (problem: string): void => terminal.err(`warning: ${problem}`);
   try {
     await applyConfiguration(process.env);
-    await startTracing({ serviceName: serviceName(argv), environment: process.env });
+    await startTracing({ serviceName: serviceName(argv), environment: process.env, onExportFailure });
   } catch (error) {
     const { message, exitCode } = describeFailure(error);
     terminal.err(message);
@@ -62,9 +64,8 @@ export async function runCommandLine(
   const host = createHost(terminal, signal);
   const exitCode = await runCommand(argv, terminal, host);
   await host.close();
-  // The work is done; a lost trace does not change its result.
   await activeTracing()
     ?.close()
-    .catch((error: unknown) => terminal.err(`warning: ${messageOf(error)}`));
+    .catch((error: unknown) => onExportFailure(messageOf(error)));
   return exitCode;
 }

@@ -1,6 +1,7 @@
 import { EXIT_INTERRUPTED, EXIT_PARTIAL } from '../base/exit-codes.js';
 import type { CommandHost, Progress } from '../evaluation/plugin.js';
 import { showEvent } from '../evaluation/show-event.js';
+import type { Remeasure } from '../measurement/remeasure.js';
 import type { MeasuringContext } from '../measuring/measuring.js';
 
 /** What a command measures with; its events are shown as progress. */
@@ -12,15 +13,26 @@ export function measuringContext(
   return { agent, store, signal, onEvent: (event) => showEvent(event, progress) };
 }
 
-export const INTERRUPTED = 'interrupted; everything measured so far is kept, and the same command continues from here';
+function interruptedText(remeasure?: Remeasure): string {
+  const kept = 'interrupted; everything measured so far is kept';
+  return remeasure?.kind === 'all'
+    ? `${kept}; the same command measures all of it again, and continues from here without --remeasure all`
+    : `${kept}, and the same command continues from here`;
+}
 
 export function setMeasuringExit(
   host: CommandHost,
   {
     isPartial,
     isInterrupted = host.signal.aborted,
-    interrupted = INTERRUPTED,
-  }: { readonly isPartial: boolean; readonly isInterrupted?: boolean; readonly interrupted?: string },
+    remeasure,
+    interrupted = interruptedText(remeasure),
+  }: {
+    readonly isPartial: boolean;
+    readonly isInterrupted?: boolean;
+    readonly remeasure?: Remeasure | undefined;
+    readonly interrupted?: string;
+  },
 ): void {
   if (isInterrupted) {
     host.warn(interrupted);

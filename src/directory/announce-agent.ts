@@ -22,8 +22,8 @@ export interface AnnounceOptions {
   readonly accessToken?: string | undefined;
   readonly client?: RpcClientOptions | undefined;
   readonly signal: AbortSignal;
-  /** Also called after the server lost the lease. */
-  readonly onRegistered?: (() => void) | undefined;
+  /** Called again after the server lost the lease, and after renewals failed: then it may still have the lease. */
+  readonly onRegistered?: ((isAgain: boolean) => void) | undefined;
   readonly onLost?: ((problem: string) => void) | undefined;
 }
 
@@ -63,18 +63,28 @@ export async function announceAgent(offer: AgentOffer, server: string, options: 
   const { accessToken = '', signal, onRegistered, onLost } = options;
   const client = createRpcClient(server, 'server', options.client);
   let lease: Lease | undefined;
+  let isLost = false;
   const stayRegistered = async (answers: () => void): Promise<void> => {
     while (!signal.aborted) {
+      const isAgain = lease !== undefined;
       if (lease === undefined || !(await renew(client, lease))) {
+        isLost = true;
         lease = await register(client, offer, accessToken);
-        onRegistered?.();
       }
+      if (isLost) onRegistered?.(isAgain);
+      isLost = false;
       answers();
       await monotonicClock.sleep(lease.renewMs, signal);
     }
   };
   try {
-    await stayConnected(stayRegistered, { signal, onLost });
+    await stayConnected(stayRegistered, {
+      signal,
+      onLost: (problem) => {
+        isLost = true;
+        onLost?.(problem);
+      },
+    });
     if (lease !== undefined) await unregister(client, lease);
   } finally {
     client.close();

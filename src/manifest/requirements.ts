@@ -21,6 +21,8 @@ export interface Requirements {
   /** Accepts any version of a required framework. */
   readonly allowVersion?: boolean | undefined;
   readonly agents: AgentChoice;
+  /** Each needs a core. */
+  readonly threads?: number | undefined;
 }
 
 const BYTES_PER_GIB = 2 ** 30;
@@ -48,6 +50,12 @@ function unmetHardware(constraint: HardwareConstraint, system: Candidate): reado
     problems.push(`expected at least ${memory.min_gib} GiB of memory, found ${memoryGib.toFixed(1)} GiB`);
   }
   return problems.map((problem) => ({ problem: `hardware: ${problem}`, remedy: 'change `hardware` in the manifest' }));
+}
+
+function unmetThreads(threads: number, { cores }: Candidate): readonly UnmetRequirement[] {
+  if (threads <= cores) return [];
+  const problem = `threads: expected at least ${threads} cores, found ${cores}`;
+  return [{ problem, remedy: 'ask for fewer with `threads` in the manifest' }];
 }
 
 export function meetsFramework(
@@ -100,19 +108,25 @@ export function findRemedies(unmet: readonly UnmetRequirement[]): readonly strin
   return [...new Set(unmet.flatMap(({ remedy }) => remedy ?? []))];
 }
 
-export function requirementsOf({ hardware, software, models, allowVersion, agents }: Requirements): Requirements {
+/** Without the manifests themselves. */
+export function requirementsOf(of: Requirements): Requirements {
+  const { hardware, software, models, allowVersion, agents, threads } = of;
   const frameworks = models.map(({ name, manifest }) => {
     return { name, manifest: manifest === undefined ? undefined : { framework: manifest.framework } };
   });
-  return { hardware, software, models: frameworks, agents, ...(allowVersion === true ? { allowVersion } : {}) };
+  return {
+    ...{ hardware, software, models: frameworks, agents, threads },
+    ...(allowVersion === true ? { allowVersion } : {}),
+  };
 }
 
 /** Empty where the evaluation may run. */
 export function unmetRequirements(
-  { hardware, software, models, allowVersion }: Omit<Requirements, 'agents'>,
+  { hardware, software, models, allowVersion, threads = 1 }: Omit<Requirements, 'agents'>,
   system: Candidate,
 ): readonly UnmetRequirement[] {
   return [
+    ...unmetThreads(threads, system),
     ...(hardware === undefined ? [] : unmetHardware(hardware, system)),
     ...(software === undefined ? [] : unmetSoftware(software, system, allowVersion)),
     ...models.flatMap(({ name, manifest }) => {

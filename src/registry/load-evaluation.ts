@@ -42,6 +42,8 @@ export interface LoadedEvaluation {
 export interface LoadEvaluationOptions extends Partial<LoadOptions> {
   readonly allowVersion?: boolean | undefined;
   readonly agents?: AgentChoice | undefined;
+  /** Instead of the manifest's. */
+  readonly threads?: number | undefined;
   readonly files?: ManifestFiles;
   /** Called before any model is read. May throw. */
   readonly check?: (manifest: EvaluationManifest, requirements: Requirements) => void | Promise<void>;
@@ -60,8 +62,8 @@ export async function loadEvaluation(named: string, options: LoadEvaluationOptio
   // A submission's files have the paths that its client found.
   const path = options.files === undefined ? shippedManifest(named) : named;
   const resolved: ResolvedEvaluation = orThrow(await resolveEvaluation(path, { zooNames, files }));
-  const { allowVersion, agents = agentChoiceOf(resolved.evaluation) } = options;
-  const requirements = requirementsOf({ ...resolved, allowVersion, agents });
+  const { allowVersion, agents = agentChoiceOf(resolved.evaluation), threads = resolved.evaluation.threads } = options;
+  const requirements = requirementsOf({ ...resolved, allowVersion, agents, threads });
   await options.check?.(resolved.evaluation, requirements);
   const batch = options.batch ?? resolved.evaluation.batch_size;
   const dimensions = new Map([

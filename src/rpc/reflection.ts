@@ -1,16 +1,22 @@
+import { BinaryReader } from '@bufbuild/protobuf/wire';
 import type { Server, ServerDuplexStream, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import type { PackageDefinition } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { readFile } from 'node:fs/promises';
 import { ownValue } from '../base/own-value.js';
 import { toStatus } from './status.js';
 
-/** Each file once. A thread reads the contract while other calls are answered. */
+/** Written by the build; three folders above dist/src/rpc. It is a FileDescriptorSet: `file` is field 1. */
+const CONTRACT = new URL('../../../proto/contract.binpb', import.meta.url);
+
+/** Each file of `proto/`, and of google/protobuf that these import, with its own imports. */
 async function contract(): Promise<PackageDefinition> {
-  const thread = new Worker(new URL('./contract-thread.js', import.meta.url));
-  const [files] = (await once(thread, 'message')) as [readonly Uint8Array[]];
-  const fileDescriptorProtos = files.map((bytes) => Buffer.from(bytes));
+  const fileDescriptorProtos: Buffer[] = [];
+  const reader = new BinaryReader(await readFile(CONTRACT));
+  while (reader.pos < reader.len) {
+    reader.tag();
+    fileDescriptorProtos.push(Buffer.from(reader.bytes()));
+  }
   return { contract: { format: 'Protocol Buffer 3 DescriptorProto', type: {}, fileDescriptorProtos } } as never;
 }
 
@@ -27,7 +33,7 @@ function buildVersions(
   return versions;
 }
 
-/** v1 and v1alpha. The contract is read at the first call: it takes as long as starting the rest of a server. */
+/** v1 and v1alpha. The contract is read at the first call. */
 export function addReflection(server: Server, services: readonly string[]): void {
   let read: Promise<ReturnType<typeof buildVersions>> | undefined;
   for (const [index, { definition, implementation }] of buildVersions({}, []).entries()) {

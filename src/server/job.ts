@@ -74,7 +74,7 @@ export class EvaluationJob {
 
   async requeue(reason: string): Promise<void> {
     this.#lackingSinceMs = undefined;
-    await this.wait(`${reason}; everything measured so far is kept`);
+    await this.wait(`${reason}; everything measured so far is kept (with \`remeasure: all\`, it is measured again)`);
     await this.#change({ state: 'queued' });
   }
 

@@ -18,6 +18,8 @@ const OPEN_TELEMETRY: OptionalPackages = {
 export interface TracingOptions {
   readonly serviceName: string;
   readonly environment: EnvironmentVariables;
+  /** Called for the first export that fails. Closing does not throw then. */
+  readonly onExportFailure?: ((problem: string) => void) | undefined;
 }
 
 /**

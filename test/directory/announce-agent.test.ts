@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
+import { PlatformError } from '../../src/base/errors.js';
 import { announceAgent, type AnnounceOptions } from '../../src/directory/announce-agent.js';
 import { refusal } from '../rpc/support/refusal.js';
 import { freePort } from '../support/free-port.js';
@@ -45,16 +46,35 @@ describe('an agent that announces itself', { timeout: 30_000 }, () => {
     const port = await freePort();
     const before = await registryServer(t, { port, leaseMs: 300 });
     const problems: string[] = [];
-    let registered = 0;
-    announce(t, before.address, { onRegistered: () => registered++, onLost: (problem) => problems.push(problem) });
-    await until(() => registered === 1);
+    const registered: boolean[] = [];
+    announce(t, before.address, {
+      onRegistered: (isAgain) => registered.push(isAgain),
+      onLost: (problem) => problems.push(problem),
+    });
+    await until(() => registered.length === 1);
     await before.close();
     await until(() => problems.length > 0);
     const { directory } = await registryServer(t, { port, leaseMs: 300 });
-    await until(() => registered === 2);
+    await until(() => registered.length === 2);
+    assert.deepEqual(registered, [false, true]);
     assert.equal(directory.list().length, 1);
     assert.deepEqual(problems.length, 1);
     assert.match(problems[0] ?? '', /the server at .* does not answer/);
+  });
+
+  test('reports that it is registered again after a renewal that failed, also where the server kept the lease', async (t) => {
+    const { directory, address } = await registryServer(t, { leaseMs: 6000 });
+    const fails = (): never => {
+      throw new PlatformError('internal', 'no renewal');
+    };
+    t.mock.method(directory, 'renew', fails, { times: 1 });
+    const said: string[] = [];
+    announce(t, address, {
+      onRegistered: (isAgain) => said.push(isAgain ? 'again' : 'registered'),
+      onLost: () => said.push('lost'),
+    });
+    await until(() => said.length === 3);
+    assert.deepEqual([said, directory.list()[0]?.number], [['registered', 'lost', 'again'], 1]);
   });
 
   test('waits for a server that is started later', async (t) => {

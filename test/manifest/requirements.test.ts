@@ -74,6 +74,12 @@ test('all unmet requirements are reported', () => {
   ]);
 });
 
+test('more threads than the system has cores are reported', () => {
+  const unmet = unmetRequirements({ ...resolved(undefined), threads: 3 }, SYSTEM);
+  assert.deepEqual(problemsIn(unmet), ['threads: expected at least 3 cores, found 2']);
+  assert.deepEqual(unmetRequirements({ ...resolved(undefined), threads: 2 }, SYSTEM), []);
+});
+
 test('software and a model that need another framework are reported, with what helps', () => {
   const manifest = manifestOf(
     'model',
@@ -121,7 +127,7 @@ test('a version before a release fits a range as the release does, and any versi
 test('requirements are taken from an evaluation without anything else of it', () => {
   const hardware = { cores: { min: 2 } };
   const software = { framework: { name: 'onnxruntime', version: '^1.20' } };
-  const evaluation = { ...resolved(hardware, software.framework), agents: ONE_AGENT };
+  const evaluation = { ...resolved(hardware, software.framework), agents: ONE_AGENT, threads: 2 };
   const manifest = manifestOf(
     'model',
     'name: a\nversion: 1.0\nframework: any\ninputs: [{type: image}]\nmodel: {graph_path: a.onnx}',
@@ -135,6 +141,7 @@ test('requirements are taken from an evaluation without anything else of it', ()
     software,
     models: [{ name: 'a', manifest: { framework: 'any' } }, models[1]],
     agents: ONE_AGENT,
+    threads: 2,
   };
   assert.deepEqual(requirementsOf({ ...evaluation, models }), required);
   assert.deepEqual(requirementsOf({ ...evaluation, models, allowVersion: false }), required);

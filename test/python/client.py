@@ -3,7 +3,8 @@
 client.py --agent HOST:PORT --server HOST:PORT [--result FILE] MANIFEST...
 
 Opens a model on the agent, has it classify a picture, and closes it. Then submits evaluation manifests to the server,
-one after the other, follows each to its end, and prints its estimates. The stubs are found by PYTHONPATH.
+one after the other, follows each to its end, and prints its estimates. The stubs are found by PYTHONPATH. Resolves the
+services of both by reflection, without the stubs.
 """
 
 import argparse
@@ -14,6 +15,8 @@ import uuid
 import zlib
 
 import grpc
+from google.protobuf import descriptor_pool
+from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
 from mlmodelscope.evaluation.v1 import evaluation_service_pb2, evaluation_service_pb2_grpc, submission_pb2
 from mlmodelscope.org.dlframework import features_pb2, predictor_pb2, predictor_pb2_grpc
@@ -33,6 +36,20 @@ def picture(width, height):
     )
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+def resolve_services(channel):
+    """Every service, and the types of its methods' fields, by reflection alone."""
+    reflection = ProtoReflectionDescriptorDatabase(channel)
+    pool = descriptor_pool.DescriptorPool(reflection)
+    names = reflection.get_services()
+    assert names
+    for name in names:
+        for method in pool.FindServiceByName(name).methods:
+            for message in method.input_type, method.output_type:
+                for field in message.fields:
+                    assert field.message_type is not None or field.type != field.TYPE_MESSAGE, field.full_name
+    print(f"reflection: {len(names)} services")
 
 
 def predict(channel):
@@ -118,8 +135,10 @@ def main():
     parser.add_argument("manifests", nargs="+")
     arguments = parser.parse_args()
     with grpc.insecure_channel(arguments.agent) as channel:
+        resolve_services(channel)
         predict(channel)
     with grpc.insecure_channel(arguments.server) as channel:
+        resolve_services(channel)
         service = evaluation_service_pb2_grpc.EvaluationServiceStub(channel)
         refusal(service)
         for path in arguments.manifests:

@@ -121,6 +121,47 @@ describe('the API over HTTP', { timeout: 60_000 }, () => {
     assert.equal((await fetch(`${address}?after=x`)).status, 400);
   });
 
+  it('refuses another method of a known address, and names those that it has', async (t) => {
+    const { url } = await siteServing(t);
+    for (const [method, path, allowed] of [
+      ['DELETE', '/api/v1/evaluations', 'GET, HEAD, POST'],
+      ['POST', '/api/v1/estimates', 'GET, HEAD'],
+      ['PUT', '/api/v1/evaluations/some-id-1/events', 'GET, HEAD'],
+      ['POST', '/metrics', 'GET, HEAD'],
+      ['OPTIONS', '/systems', 'GET, HEAD'],
+      ['PATCH', '/login', 'GET, HEAD, POST'],
+    ] as const) {
+      const { status, headers } = await fetch(`${url}${path}`, { method });
+      assert.deepEqual([status, headers.get('allow')], [405, allowed], `${method} ${path}`);
+    }
+    const answer = await post(`${url}/api/v1/estimates`, {});
+    assert.deepEqual(await jsonOf(answer), {
+      code: 'usage',
+      message: 'POST is not a method of this address; use GET, HEAD',
+    });
+    const unknown = await fetch(`${url}/api/v1/nothing`, { method: 'DELETE' });
+    assert.deepEqual([unknown.status, unknown.headers.get('allow')], [404, null]);
+  });
+
+  it('refuses a key of a query that it does not know, and names those that it knows', async (t) => {
+    const { url } = await siteServing(t);
+    for (const [path, known] of [
+      ['/api/v1/estimates?modle=resnet18', /unknown key .*modle.* expected q, system, plugin, batch, model/],
+      ['/api/v1/agents?q=x', /unknown key .* none is known here/],
+      ['/api/v1/evaluations/some-id-1/events?from=2', /expected after/],
+      ['/api/v1/openapi.json?x', /none is known here/],
+      ['/metrics?x=1', /none is known here/],
+      ['/?sytem=x', /expected q, system, plugin, batch/],
+      ['/compare?of=x&constructor=y', /unknown key .*constructor/],
+      ['/login?next=x', /expected to/],
+    ] as const) {
+      const answer = await fetch(`${url}${path}`);
+      assert.equal(answer.status, 400, path);
+      assert.match(await answer.text(), known);
+    }
+    assert.equal((await fetch(`${url}/api/v1/estimates?model=resnet18&q=`)).status, 200);
+  });
+
   it('submits once under one id, and cancels', async (t) => {
     const { url, attach } = await siteServing(t);
     await attach(
@@ -199,7 +240,8 @@ describe('access over HTTP', { timeout: 60_000 }, () => {
       assert.ok(status === 403 || status === 400, JSON.stringify(headers));
     }
     for (const path of ['/api/v1/evaluations/x/cancel', '/api/v1/predictions', '/logout']) {
-      assert.equal((await fetch(`${url}${path}`)).status, 404);
+      const { status, headers } = await fetch(`${url}${path}`);
+      assert.deepEqual([status, headers.get('allow')], [405, 'POST'], path);
     }
     const { evaluations } = await jsonOf(await fetch(`${url}/api/v1/evaluations`));
     assert.deepEqual(evaluations, []);

@@ -167,7 +167,10 @@ describe('an evaluation by server, plugin and agent in processes of their own', 
     await addressOf(again);
     const { stderr, code } = await follower.ended;
     assert.equal(code, 0, stderr);
-    assert.match(stderr, /waiting: the server was restarted; everything measured so far is kept/);
+    assert.match(
+      stderr,
+      /waiting: the server was restarted; everything measured so far is kept \(with `remeasure: all`, it/,
+    );
     const known = [...stderr.matchAll(/ (\d+) known already/g)].map(([, count]) => Number(count));
     assert.ok(known.length === 2 && known[0] === 0 && (known[1] ?? 0) > 0, stderr);
     assert.equal(reportIn(await printed(place, 'report.json')).models.length, 1);

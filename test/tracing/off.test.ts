@@ -11,6 +11,8 @@ function loadedBy(env: Readonly<Record<string, string | undefined>>): number {
   return Number(/loaded (\d+)/.exec(stderr)?.[1]);
 }
 
+const WARNING = /^warning: traces could not be exported \(.+\); check OTEL_EXPORTER_OTLP_ENDPOINT and its receiver$/m;
+
 const NOTHING = {
   OTEL_TRACES_EXPORTER: undefined,
   OTEL_EXPORTER_OTLP_ENDPOINT: undefined,
@@ -31,12 +33,31 @@ test(
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_EXPORTER_OTLP_TIMEOUT: '500' };
     const { code, stderr } = await place.run(['registry', 'agents'], { env });
     assert.equal(code, 0);
-    assert.match(
-      stderr,
-      /^warning: traces could not be exported \(.+\); check OTEL_EXPORTER_OTLP_ENDPOINT and its receiver$/m,
-    );
+    assert.match(stderr, WARNING);
+    assert.equal(stderr.split('could not be exported').length - 1, 1, stderr);
   },
 );
+
+test('a server without a receiver warns once, soon after the first export', deadline, async (t) => {
+  const place = await workplace(t);
+  const env = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+    OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+    OTEL_BSP_SCHEDULE_DELAY: '100',
+  };
+  const server = place.start(['serve', '--listen', '127.0.0.1:0', '--no-plugins'], { env });
+  const [, address = ''] = await server.said(/server listening on (\S+)/);
+  const call = () => {
+    return place.run(['registry', 'agents', '--server', address], { env: { OTEL_TRACES_EXPORTER: 'none' } });
+  };
+  await call();
+  await server.said(WARNING);
+  // Its spans are exported as well, at the latest when the server ends.
+  await call();
+  server.process.kill('SIGINT');
+  const { stderr } = await server.ended;
+  assert.equal(stderr.split('could not be exported').length - 1, 1, stderr);
+});
 
 test('an invalid variable ends the command before it begins', deadline, async (t) => {
   const place = await workplace(t);

@@ -24,6 +24,7 @@ async function readManifest(path: string, options: SweepMeasuringOptions, host: 
     inputs: options.input,
     signal: host.signal,
     allowVersion: options.allowVersion,
+    threads: options.threads && Math.max(...options.threads),
     check: ({ plugin }) => {
       if (plugin === 'dlbricks') return;
       const problem = `${path}: plugin: expected dlbricks, found ${plugin}`;

@@ -62,10 +62,15 @@ export function isEmpty(estimated: readonly Estimated[]): boolean {
   });
 }
 
-export function setEstimateExit(estimated: readonly Estimated[], host: CommandHost): void {
+export function setEstimateExit(
+  estimated: readonly Estimated[],
+  estimations: readonly Estimation[],
+  host: CommandHost,
+): void {
   setMeasuringExit(host, {
     isInterrupted: estimated.some(({ result }) => result.interrupted),
     isPartial: estimated.some(({ report }) => isPartial(report)),
+    remeasure: estimations[0]?.remeasure,
   });
 }
 
@@ -80,6 +85,6 @@ export async function runAndReport(
   const estimated = await runWithProgress(estimations, agent, options, host);
   const quiet = outputs.quiet || isEmpty(estimated);
   await writeShown(shownReports(estimated, options), { ...outputs, quiet }, host);
-  setEstimateExit(estimated, host);
+  setEstimateExit(estimated, estimations, host);
   return estimated;
 }

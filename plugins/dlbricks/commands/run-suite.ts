@@ -32,9 +32,8 @@ export async function runSuite(folder: string, options: SweepMeasuringOptions, h
   const store = await host.openStore(options.store);
   const progress = host.progress(quiet);
   const context = measuringContext({ agent, store }, progress, host);
-  const result = await measureSuite(suite, settings, context, remeasureAsked(options.remeasure)).finally(() =>
-    progress.stop(),
-  );
+  const remeasure = remeasureAsked(options.remeasure);
+  const result = await measureSuite(suite, settings, context, remeasure).finally(() => progress.stop());
   const reasons = { protocol: 'measurements', stack: 'system of the measurements' };
   const provenance = buildProvenance({ agent, reasons });
   await writeExports(() => resultsText(result.measurements, provenance), exports, host);
@@ -43,5 +42,5 @@ export async function runSuite(folder: string, options: SweepMeasuringOptions, h
   progress.note(`${found} measurements of the suite's bricks, ${result.measured} of them taken now; ${failed} failed`);
   if (exports.length === 0)
     progress.note('the results are in the store; --export-json FILE writes them for their owner');
-  setMeasuringExit(host, { isInterrupted: result.interrupted, isPartial: failed > 0 });
+  setMeasuringExit(host, { isInterrupted: result.interrupted, isPartial: failed > 0, remeasure });
 }

@@ -92,6 +92,6 @@ export function registerSweep(parent: Command, host: CommandHost): void {
       await writeShown(shown, { ...outputs, quiet: outputs.quiet || isEmpty(estimated) }, host);
       if (options.plots !== undefined)
         for (const { file, svg } of sweepPlots(sweep)) await writeResult(join(options.plots, file), svg());
-      setEstimateExit(estimated, host);
+      setEstimateExit(estimated, estimations, host);
     });
 }

@@ -1,4 +1,5 @@
 import { PlatformError } from '../../base/errors.js';
+import { assertEnoughCores } from '../../measurement/enough-cores.js';
 import type { Limits } from '../../measurement/protocol.js';
 import type { FrameworkName } from '../../predictor/frameworks.js';
 import { errorOfEnd, isFailure, type JobEnd } from './job-end.js';
@@ -24,14 +25,18 @@ export class WorkerRunner {
 
   constructor(
     readonly framework: FrameworkName,
-    cores: number,
+    readonly cores: number,
     readonly packageFolder?: string,
   ) {
     this.#limiter = new TaskLimiter(Math.min(cores, MAX_CONCURRENT_JOBS));
   }
 
-  /** @throws PlatformError `cancelled` after the signal, `unavailable` where no process starts or too many wait */
-  run(job: WorkerJob, limits: Limits, options: JobHooks & TaskOptions = {}): Promise<JobEnd> {
+  /**
+   * @throws PlatformError `usage` for more threads than cores, `cancelled` after the signal, `unavailable` where no
+   *   process starts or too many wait
+   */
+  async run(job: WorkerJob, limits: Limits, options: JobHooks & TaskOptions = {}): Promise<JobEnd> {
+    this.#check(job);
     return this.#limiter.run(async () => {
       const process = this.#takeIdle(job);
       // A process without a job may still free memory of its last one.
@@ -40,7 +45,8 @@ export class WorkerRunner {
     }, options);
   }
 
-  runUntimed(job: WorkerJob, limits: Limits, options: JobHooks & TaskOptions = {}): Promise<BesideEnd> {
+  async runUntimed(job: WorkerJob, limits: Limits, options: JobHooks & TaskOptions = {}): Promise<BesideEnd> {
+    this.#check(job);
     const perform = async (): Promise<BesideEnd> => {
       const startMs = this.#limiter.sharedMs;
       const process = this.#takeIdle(job);
@@ -52,7 +58,8 @@ export class WorkerRunner {
   }
 
   /** In a process of its own, which the caller ends. @throws PlatformError as {@link run}, and where opening fails */
-  open(job: OpenJob, limits: Limits, options: JobHooks & TaskOptions = {}): Promise<WorkerProcess> {
+  async open(job: OpenJob, limits: Limits, options: JobHooks & TaskOptions = {}): Promise<WorkerProcess> {
+    this.#check(job);
     return this.#limiter.run(async () => {
       const process = await this.#start();
       try {
@@ -73,6 +80,10 @@ export class WorkerRunner {
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#processes].map((process) => process.kill()));
+  }
+
+  #check(job: WorkerJob): void {
+    if ('runOptions' in job) assertEnoughCores(job.runOptions, this);
   }
 
   #takeIdle(job: WorkerJob): WorkerProcess | undefined {

@@ -84,7 +84,9 @@ async function stayRegistered(
       signal: AbortSignal.any([signal, refused.signal]),
       client: { security: host.security.client },
       accessToken: agent.accessToken,
-      onRegistered: () => host.print(`registered with ${address} as ${offer.address}\n`),
+      onRegistered: (isAgain) => {
+        host.print(`registered ${isAgain ? 'again ' : ''}with ${address} as ${offer.address}\n`);
+      },
       onLost: (problem) => host.warn(`warning: ${problem}; trying again until the server answers`),
     }).finally(() => refused.abort());
   });

@@ -14,9 +14,19 @@ import { evaluationPage, evaluationsPage, runningSection } from '../../web/site/
 import { ASSETS, type SiteContent, sitePage } from '../../web/site/layout.js';
 import type { Access } from './access.js';
 import { CANCEL, PREDICT, READ, readResult, requireTrust, SUBMIT } from './api.js';
+import { requireKnownKeys } from './known-keys.js';
 import { selected, type SharedEstimates, type WebSources } from './site-data.js';
 
-export type Status = 400 | 401 | 403 | 404 | 409 | 413 | 429 | 500 | 503 | 504;
+export type Status = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 429 | 500 | 503 | 504;
+
+/** What pages read of their query. */
+const KEYS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['/', ['q', 'system', 'plugin', 'batch']],
+  ['/model', ['name']],
+  ['/compare', ['of', 'evaluation']],
+  ['/evaluations', ['state']],
+  ['/submit', ['plugin']],
+]);
 
 const MAX_COMPARED = 20;
 
@@ -90,7 +100,10 @@ export class Site {
         c.body(text, 200, { 'Content-Type': type, 'Cache-Control': 'public, max-age=31536000, immutable' }),
       );
     }
-    app.get('/login', (c) => this.show(c, loginPage(undefined, findTarget(c))));
+    app.get('/login', (c) => {
+      requireKnownKeys(c, ['to']);
+      return this.show(c, loginPage(undefined, findTarget(c)));
+    });
     app.post('/login', (c) => this.#logIn(c));
     app.post('/logout', (c) => {
       this.access.logOut(c);
@@ -106,6 +119,7 @@ export class Site {
   #page(app: Hono, path: string, call: string, make: (c: Context) => SiteContent | Promise<SiteContent>): void {
     app.get(path, async (c) => {
       this.access.require(c, call);
+      requireKnownKeys(c, KEYS.get(path) ?? []);
       return this.show(c, await make(c));
     });
   }

@@ -2,6 +2,7 @@ import { getConnInfo } from '@hono/node-server/conninfo';
 import { getRequestListener } from '@hono/node-server';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { methodNotAllowed } from 'hono/method-not-allowed';
 import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -16,6 +17,7 @@ import { SITE_POLICY } from '../../web/site/layout.js';
 import { Access } from './access.js';
 import { defineOperations, READ } from './api.js';
 import { EventStreams } from './events.js';
+import { requireKnownKeys } from './known-keys.js';
 import { Metrics } from './metrics.js';
 import { API, EVENTS_PATH, OPENAPI_PATH, openApiDocument, type Operation, parsedBody } from './operation.js';
 import { SharedEstimates, type WebSources } from './site-data.js';
@@ -137,6 +139,13 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
     access.requireOwnSite(c);
     await next();
   });
+  const onMethodNotAllowed = (c: Context, methods: readonly string[]): Response | Promise<Response> => {
+    const allowed = methods.join(', ');
+    c.header('Allow', allowed);
+    const problem = `${c.req.method} is not a method of this address; use ${allowed}`;
+    return refused(c, new PlatformError('usage', problem), 405);
+  };
+  app.use(methodNotAllowed({ app, onMethodNotAllowed }));
   const tooLarge = (): never => {
     throw new PlatformError('exhausted', `the body has more than ${MAX_BODY_BYTES / MIB} MiB; use the command line`);
   };
@@ -147,6 +156,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
     // Nobody makes the server hold a body without access, and few do at the same time.
     const inTurn: MiddlewareHandler = async (c, next) => {
       access.require(c, call);
+      requireKnownKeys(c, Object.keys(query));
       if (body === undefined) return next();
       requireSizedBody(c);
       return bodies.run(next, { signal: c.req.raw.signal });
@@ -163,9 +173,13 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
       return c.body(new Uint8Array(answer), 200, { 'Content-Type': 'application/json' });
     });
   }
-  app.get(OPENAPI_PATH, (c) => c.body(openApi, 200, { 'Content-Type': 'application/json' }));
+  app.get(OPENAPI_PATH, (c) => {
+    requireKnownKeys(c, []);
+    return c.body(openApi, 200, { 'Content-Type': 'application/json' });
+  });
   app.get(`${API}${EVENTS_PATH.replace('{id}', ':id')}`, (c) => {
     access.require(c, READ);
+    requireKnownKeys(c, ['after']);
     const given = c.req.header('last-event-id') ?? c.req.query('after') ?? '0';
     if (!/^\d{1,12}$/.test(given)) throw new PlatformError('usage', 'Last-Event-ID: expected the number of an event');
     const { remote } = getConnInfo(c);
@@ -173,6 +187,7 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   });
   app.get('/metrics', (c) => {
     access.require(c, READ);
+    requireKnownKeys(c, []);
     return c.body(metrics.text(), 200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' });
   });
   site.addTo(app);
@@ -182,10 +197,10 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   });
   app.onError((error, c) => refused(c, error));
 
-  function refused(c: Context, error: unknown): Response | Promise<Response> {
+  function refused(c: Context, error: unknown, other?: Status): Response | Promise<Response> {
     const code = error instanceof PlatformError ? error.code : 'internal';
     const message = error instanceof PlatformError ? error.message : 'an internal error; the server goes on';
-    const status = STATUS_OF[code];
+    const status = other ?? STATUS_OF[code];
     const { path } = c.req;
     if (path.startsWith(`${API}/`) || path === '/metrics' || c.req.method === 'POST')
       return c.json({ code, message }, status);

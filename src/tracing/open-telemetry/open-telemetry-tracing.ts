@@ -183,12 +183,15 @@ export class OpenTelemetryTracing implements Tracing {
   }
 }
 
+export function exportProblem(cause: unknown): string {
+  return `traces could not be exported (${messageOf(cause)}); check OTEL_EXPORTER_OTLP_ENDPOINT and its receiver`;
+}
+
 async function exported(flushed: Promise<unknown>): Promise<void> {
   try {
     await flushed;
   } catch (cause) {
     if (cause instanceof PlatformError) throw cause;
-    const message = `traces could not be exported (${messageOf(cause)}); check OTEL_EXPORTER_OTLP_ENDPOINT and its receiver`;
-    throw new PlatformError('unavailable', message, { cause });
+    throw new PlatformError('unavailable', exportProblem(cause), { cause });
   }
 }

@@ -1,9 +1,10 @@
 import type { NodeSDKConfiguration, tracing as sdk } from '@opentelemetry/sdk-node';
-import { NodeSDK, resources, tracing as sdkTracing } from '@opentelemetry/sdk-node';
+import { core, NodeSDK, resources, tracing as sdkTracing } from '@opentelemetry/sdk-node';
+import { PlatformError } from '../../base/errors.js';
 import { namesService, otlpProtocolIn, tracesExportersIn, type EnvironmentVariables } from '../environment.js';
 import type { TracingOptions } from '../start-tracing.js';
 import { setActiveTracing, type Tracing } from '../tracing.js';
-import { OpenTelemetryTracing } from './open-telemetry-tracing.js';
+import { exportProblem, OpenTelemetryTracing } from './open-telemetry-tracing.js';
 import { SpanKeeper } from './span-keeper.js';
 
 /** The exporters read OTEL_EXPORTER_OTLP_* themselves. */
@@ -18,10 +19,26 @@ async function otlpExporter(environment: EnvironmentVariables): Promise<sdk.Span
   }
 }
 
+function reporting(exporter: sdk.SpanExporter, onFailure: (error: unknown) => void): sdk.SpanExporter {
+  return {
+    export: (spans, done) => {
+      exporter.export(spans, (result) => {
+        if (result.code === core.ExportResultCode.FAILED) onFailure(result.error);
+        done(result);
+      });
+    },
+    forceFlush: async () => exporter.forceFlush?.(),
+    shutdown: () => exporter.shutdown(),
+  };
+}
+
 /** The processor reads OTEL_BSP_* itself. */
-async function sendersIn(environment: EnvironmentVariables): Promise<readonly sdk.SpanProcessor[]> {
+async function sendersIn(
+  environment: EnvironmentVariables,
+  onFailure: (error: unknown) => void,
+): Promise<readonly sdk.SpanProcessor[]> {
   if (!tracesExportersIn(environment).includes('otlp')) return [];
-  return [new sdkTracing.BatchSpanProcessor(await otlpExporter(environment))];
+  return [new sdkTracing.BatchSpanProcessor(reporting(await otlpExporter(environment), onFailure))];
 }
 
 function printersIn(environment: EnvironmentVariables): readonly sdk.SpanProcessor[] {
@@ -39,9 +56,15 @@ function makeResource(): Pick<NodeSDKConfiguration, 'resource' | 'resourceDetect
 }
 
 /** Sets OpenTelemetry's SDK up from the standard variables. @throws PlatformError `usage` for an unsupported value */
-export async function startOpenTelemetry({ serviceName, environment }: TracingOptions): Promise<Tracing> {
+export async function startOpenTelemetry(options: TracingOptions): Promise<Tracing> {
+  const { serviceName, environment, onExportFailure } = options;
   const keeper = new SpanKeeper();
-  const senders = await sendersIn(environment);
+  let isReported = false;
+  const senders = await sendersIn(environment, (error) => {
+    if (onExportFailure === undefined || isReported) return;
+    isReported = true;
+    onExportFailure(exportProblem(error));
+  });
   const exporting = [...senders, ...printersIn(environment)];
   const node = new NodeSDK({
     ...(namesService(environment) ? {} : { serviceName }),
@@ -58,7 +81,10 @@ export async function startOpenTelemetry({ serviceName, environment }: TracingOp
     flush: async () => void (await Promise.all(exporting.map((processor) => processor.forceFlush()))),
     shutDown: async () => {
       setActiveTracing(undefined);
-      await node.shutdown();
+      await node.shutdown().catch((error: unknown) => {
+        // The store's errors are PlatformErrors.
+        if (!isReported || error instanceof PlatformError) throw error;
+      });
     },
   });
 }
