@@ -108,6 +108,9 @@ describe('connections', { timeout: 20_000 }, () => {
     gone.delivered(1);
     gone.giveUp();
     gone.end();
+    const answering = connections.answering('192.0.2.1:7');
+    assert.equal(answering.take(1), true);
+    answering.giveBack(1);
     assert.equal(connections.size, 0);
   });
 
