@@ -123,10 +123,14 @@ describe('calls that are being answered', () => {
         const write = (_message: unknown, done: () => void): void => {
           sent.push(client);
           // Each message takes some time.
-          for (const startMs = performance.now(); performance.now() < startMs + 1; );
+          for (const startMs = performance.now(); performance.now() < startMs + 1;);
           done();
         };
-        return calls.send(Object.assign(call, { write }) as unknown as ServerWritableStream<unknown, string>, '', signal);
+        return calls.send(
+          Object.assign(call, { write }) as unknown as ServerWritableStream<unknown, string>,
+          '',
+          signal,
+        );
       };
       await Promise.all(['much', 'much', 'much', 'little'].map(sendTo));
       assert.equal(sent.indexOf('little'), 1);

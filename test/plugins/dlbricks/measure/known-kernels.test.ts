@@ -8,7 +8,14 @@ import { identifySystem, optimizedRun } from '../../../../src/measurement/system
 import { readOnlyStore } from '../../../../src/store/read-only-store.js';
 import { openMemoryStore } from '../../../../src/store/memory/open.js';
 import { conditionsBeside } from '../../../store/measured-beside.js';
-import { LIMITS, PROTOCOL, sampleMeasurement, sampleSystem, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
+import {
+  LIMITS,
+  PROTOCOL,
+  sampleMeasurement,
+  sampleSystem,
+  signatureOf,
+  SYSTEM,
+} from '../../../store/sample-measurement.js';
 import {
   FOOTPRINT_BYTES,
   measuredTogetherOn,
