@@ -38,11 +38,19 @@ export async function readCoverage(folder: string, base: string): Promise<Readon
   return coverage;
 }
 
+/** After a branch with an `await` that no process took, V8 counts 0 for the code behind it, too. */
+function isAfterBranch({ startOffset, count }: Range, ranges: readonly Range[]): boolean {
+  const gaps = ranges.flatMap((other) => (other.count === 0 ? [startOffset - other.endOffset] : []));
+  return count === 0 && gaps.some((gap) => gap === 0 || gap === 1);
+}
+
 /** Whether a process executed the code at the offset. Of the ranges around it, the smallest one has the count. */
 export function isExecuted(counts: Counts, offset: number): boolean {
   const size = ({ startOffset, endOffset }: Range): number => endOffset - startOffset;
   return counts.some((ranges) => {
-    const around = ranges.filter(({ startOffset, endOffset }) => startOffset <= offset && offset < endOffset);
+    const around = ranges.filter((range) => {
+      return range.startOffset <= offset && offset < range.endOffset && !isAfterBranch(range, ranges);
+    });
     const smallest = around.reduce<Range | undefined>((least, range) => {
       return least === undefined || size(range) <= size(least) ? range : least;
     }, undefined);

@@ -32,11 +32,11 @@ interface Lease {
   readonly renewMs: number;
 }
 
-async function register(client: RpcClient, offer: AgentOffer, accessToken: string): Promise<Lease> {
+async function register(client: RpcClient, server: string, offer: AgentOffer, accessToken: string): Promise<Lease> {
   const request = { agent: toWireAgent(offer), accessToken };
   const { agentId, lease } = await client.unary(registerAgent, request, { deadlineMs: CALL_DEADLINE_MS });
   const leaseMs = fromWireDuration(lease) ?? 0;
-  if (leaseMs <= 0) throw new PlatformError('unsupported', `the server at ${client.address} gives no lease`);
+  if (leaseMs <= 0) throw new PlatformError('unsupported', `the server at ${server} gives no lease`);
   return { id: agentId, renewMs: leaseMs / RENEWALS_PER_LEASE };
 }
 
@@ -69,7 +69,7 @@ export async function announceAgent(offer: AgentOffer, server: string, options: 
       const isAgain = lease !== undefined;
       if (lease === undefined || !(await renew(client, lease))) {
         isLost = true;
-        lease = await register(client, offer, accessToken);
+        lease = await register(client, server, offer, accessToken);
       }
       if (isLost) onRegistered?.(isAgain);
       isLost = false;

@@ -44,8 +44,6 @@ export interface RpcCallOptions {
  * the signal, else the error that the other side answers.
  */
 export interface RpcClient {
-  readonly address: string;
-
   unary<Request, Response>(
     method: Method<Request, Response>,
     request: Request,
@@ -154,8 +152,6 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
   }
 
   return {
-    address,
-
     unary({ path, requestSerialize, responseDeserialize }, request, callWith) {
       const { signal } = callWith;
       return new Promise((resolve, reject) => {

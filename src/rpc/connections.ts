@@ -50,7 +50,7 @@ type Limits = Pick<
  */
 export class Connections {
   readonly #byPeer = new Map<string, Connection>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #timer = setInterval(() => this.#look(), LOOK_INTERVAL_MS).unref();
   #answeringBytes = 0;
 
   constructor(private readonly limits: Limits) {}
@@ -72,7 +72,6 @@ export class Connections {
       clearTimeout(connection.idle);
       this.#byPeer.delete(peer);
     });
-    this.#timer ??= setInterval(() => this.#look(), LOOK_INTERVAL_MS).unref();
   }
 
   /**

@@ -19,6 +19,13 @@ test('the smallest range around a place decides whether it was executed', () => 
   assert.deepEqual(executed, [true, true, true, false, false, true, true, false]);
 });
 
+test('a place behind a branch that was not taken is executed where its surroundings are', () => {
+  // As in `c ? await f() : 0; g();` with a branch at 20 and a semicolon at 30.
+  const behind = { startOffset: 31, endOffset: 40, count: 0 };
+  const executed = [25, 30, 35].map((offset) => isExecuted([[...COUNTS, behind]], offset));
+  assert.deepEqual(executed, [false, true, true]);
+});
+
 test('a place is executed if one of several processes executed it', () => {
   assert.equal(isExecuted([NEVER_RAN, COUNTS], 5), true);
   assert.equal(isExecuted([NEVER_RAN], 5), false);

@@ -12,10 +12,13 @@ class Call extends EventEmitter {
   ended = false;
   writableNeedDrain = false;
   readonly written: unknown[] = [];
+  constructor(private readonly peer = 'client') {
+    super();
+  }
   /** The client takes a message. */
   take: (() => void) | undefined;
   getPeer(): string {
-    return 'client';
+    return this.peer;
   }
   write(message: unknown, done?: () => void): void {
     this.written.push(message);
@@ -109,6 +112,28 @@ describe('calls that are being answered', () => {
       assert.deepEqual([call.written, isSent], [['message'], false]);
       call.take?.();
       await sent;
+    });
+
+    test('without a delay by the messages of another client', async () => {
+      const calls = new ActiveCalls();
+      const { signal } = new AbortController();
+      const sent: string[] = [];
+      const sendTo = (client: string): Promise<void> => {
+        const call = new Call(client);
+        const write = (_message: unknown, done: () => void): void => {
+          sent.push(client);
+          // Each message takes some time.
+          for (const startMs = performance.now(); performance.now() < startMs + 1;);
+          done();
+        };
+        return calls.send(
+          Object.assign(call, { write }) as unknown as ServerWritableStream<unknown, string>,
+          '',
+          signal,
+        );
+      };
+      await Promise.all(['much', 'much', 'much', 'little'].map(sendTo));
+      assert.equal(sent.indexOf('little'), 1);
     });
 
     test('never after they were aborted', async () => {

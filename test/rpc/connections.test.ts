@@ -108,6 +108,10 @@ describe('connections', { timeout: 20_000 }, () => {
     gone.delivered(1);
     gone.giveUp();
     gone.end();
+    connections.opened('192.0.2.1:7', streamOf({ closed: 0 }));
+    const answering = connections.answering('192.0.2.1:7');
+    assert.equal(answering.take(1), true);
+    answering.giveBack(1);
     assert.equal(connections.size, 0);
   });
 

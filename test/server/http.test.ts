@@ -13,11 +13,12 @@ import { startAgent } from '../../src/agent/services/server.js';
 import { coloredPictures } from '../agent/support/colored-pictures.js';
 import { predictionModels } from '../agent/support/prediction-models.js';
 import { offer } from '../directory/support/offer.js';
-import { sampleMeasurement, signatureOf } from '../store/sample-measurement.js';
+import { sampleMeasurement, signatureOf, SYSTEM } from '../store/sample-measurement.js';
 import { until } from '../support/until.js';
+import { keepEstimates } from '../../src/measuring/estimates.js';
 import { AGENT, directoryWith } from './fake-platform.js';
-import { scripted, untilStopped } from './scripted-evaluation.js';
-import { fillStore, HOSTILE, type SiteOptions, siteServing, stepwise } from './site-server.js';
+import { patient, scripted, untilStopped } from './scripted-evaluation.js';
+import { fillStore, HOSTILE, newEstimate, type SiteOptions, siteServing, stepwise } from './site-server.js';
 
 const MANIFEST = { dlspec: 'evaluation/v1', name: 'tiny', version: '1.0.0', plugin: 'fake', models: ['zoo:resnet18'] };
 const TOKENS = { reader: 'reader-token-0123456789', submitter: 'submitter-token-0123456' };
@@ -72,6 +73,16 @@ describe('the API over HTTP', { timeout: 60_000 }, () => {
         components: z.object({ securitySchemes: z.record(z.string(), z.unknown()) }),
       })
       .parse(await jsonOf(await fetch(`${url}/api/v1/openapi.json`)));
+    const eventsSchema = z.object({ parameters: z.array(z.object({ name: z.string(), in: z.string() })) });
+    const { parameters } = eventsSchema.parse(described.paths['/api/v1/evaluations/{id}/events']?.['get']);
+    assert.deepEqual(
+      parameters.map((parameter) => [parameter.name, parameter.in]),
+      [
+        ['id', 'path'],
+        ['after', 'query'],
+        ['Last-Event-ID', 'header'],
+      ],
+    );
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     const values: Record<string, string> = { id, subject: estimates[0]?.subject ?? '', signature: signatureOf(1) };
     const checked: string[] = [];
@@ -291,6 +302,18 @@ describe('access over HTTP', { timeout: 60_000 }, () => {
     }
   });
 
+  it('offers to cancel an evaluation to those who may', async (t) => {
+    const token = 'one-token-0123456789';
+    const { url, attach } = await siteServing(t, { token });
+    await attach(patient);
+    const authorization = `Bearer ${token}`;
+    const body = { id: 'to-be-cancelled', manifest: MANIFEST };
+    assert.equal((await post(`${url}/api/v1/evaluations`, body, { authorization })).status, 200);
+    const page = async (headers = {}) => (await fetch(`${url}/evaluations/to-be-cancelled`, { headers })).text();
+    assert.doesNotMatch(await page(), /Cancel this evaluation/);
+    assert.match(await page({ authorization }), /Cancel this evaluation/);
+  });
+
   it('with roles, shows nothing without a token, and each role what it may see', async (t) => {
     const { url } = await siteServing(t, { acceptedTokens });
     for (const path of [...PAGES, '/api/v1/agents', '/metrics', '/api/v1/evaluations/some-id-123/events']) {
@@ -426,6 +449,21 @@ describe('pages', { timeout: 60_000 }, () => {
     ]) {
       assert.equal((await fetch(`${url}${path}`)).status, 404, path);
     }
+  });
+
+  it('find an estimate by its settings', async (t) => {
+    const { url, store } = await siteServing(t);
+    await keepEstimates(store, SYSTEM, [newEstimate({ settings: 'threads=7' })]);
+    assert.match(await (await fetch(`${url}/?q=threads%3D7`)).text(), /<tr>.*resnet18/s);
+    assert.doesNotMatch(await (await fetch(`${url}/?q=threads%3D8`)).text(), /<tr>.*resnet18/s);
+  });
+
+  it('offer an attached plugin once, however often it is attached', async (t) => {
+    const { server, url, attach } = await siteServing(t);
+    for (let times = 0; times < 2; times++) await attach(patient);
+    await until(() => server.platform.plugins().length === 2);
+    const page = await (await fetch(`${url}/submit`)).text();
+    assert.equal(page.match(/fake 1\.2\.3/g)?.length, 1);
   });
 
   it('escape every foreign text', async (t) => {

@@ -33,6 +33,8 @@ test('the metrics of a server are lines that Prometheus reads', (t) => {
     'mlmodelscope_http_requests_total{code="5xx"} 1',
     'mlmodelscope_event_loop_delay_p99_seconds 99',
   ]);
+  platform.jobs = 0;
+  assert.match(metrics.text(), /^mlmodelscope_evaluations\{state="waiting"\} 0$/m);
   assert.deepEqual(lines.slice(0, 2), [
     '# HELP mlmodelscope_info Version of the server.',
     '# TYPE mlmodelscope_info gauge',

@@ -8,7 +8,11 @@ import { connectPredictions } from '../../src/agent/client/prediction-client.js'
 import { startAgent } from '../../src/agent/services/server.js';
 import { createDirectory } from '../../src/directory/agent-directory.js';
 import { ModelManifest } from '../../src/generated/carml/org/dlframework/registry.js';
-import { PredictorOpenRequest, PredictService } from '../../src/generated/mlmodelscope/org/dlframework/predictor.js';
+import {
+  PredictorCloseRequest,
+  PredictorOpenRequest,
+  PredictService,
+} from '../../src/generated/mlmodelscope/org/dlframework/predictor.js';
 import { PredictionForwarding } from '../../src/server/prediction/forwarding.js';
 import { startServer } from '../../src/server/server.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
@@ -155,7 +159,10 @@ describe('predicting through a server', { timeout: 120_000 }, () => {
     const second = await open();
     forwarding.clientFor(first);
     const third = await open();
-    for (const id of [first, third]) assert.ok(forwarding.clientFor(id));
+    for (const id of [first, third]) {
+      const request = PredictorCloseRequest.fromPartial({ predictor: { id } });
+      await forwarding.clientFor(id).unary(PredictService.close, request, { deadlineMs: 10_000 });
+    }
     assert.throws(() => forwarding.clientFor(second), { code: 'not_found' });
   });
 

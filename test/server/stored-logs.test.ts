@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { evaluationCollections, type EventDocument, eventKey } from '../../src/evaluation/records.js';
+import {
+  evaluationCollections,
+  type EvaluationRecord,
+  type EventDocument,
+  eventKey,
+} from '../../src/evaluation/records.js';
+import { EvaluationReader } from '../../src/server/evaluation-reader.js';
+import { Followers } from '../../src/server/followers.js';
 import { StoredLogs } from '../../src/server/stored-logs.js';
 import { MemoryResultStore } from '../../src/store/memory/result-store.js';
 
@@ -33,3 +40,59 @@ test(
     close();
   },
 );
+
+/** A reader of a store that has these evaluations, which no server runs. `open` is the number of logs that it has open. */
+async function readerOf(...records: readonly Pick<EvaluationRecord, 'id' | 'submittedAt'>[]) {
+  const collections = evaluationCollections(new MemoryResultStore());
+  for (const record of records) {
+    const others = { name: 'tiny', plugin: 'fake', state: 'cancelled', digest: '', attempts: 0 } as const;
+    await collections.records.put({ ...others, changedAt: record.submittedAt, traceContext: {}, ...record });
+    const event = { ...eventKey(record.id, 1), at: record.submittedAt, event: { kind: 'cancelled' } } as const;
+    await collections.events.insert(event);
+  }
+  const logs = new StoredLogs(collections.events);
+  let open = 0;
+  const storedLogs: Pick<StoredLogs, 'open'> = {
+    async open(...asked) {
+      const opened = await logs.open(...asked);
+      open++;
+      const close = (): void => {
+        open--;
+        opened.close();
+      };
+      return { ...opened, close };
+    },
+  };
+  const reader = new EvaluationReader({ collections, jobs: { has: () => false, get: () => undefined }, storedLogs });
+  return { reader, open: () => open };
+}
+
+test('evaluations are listed from the newest to the oldest', async () => {
+  const ids = ['first', 'third', 'second'];
+  const days = ['2026-01-01', '2026-01-03', '2026-01-02'];
+  const { reader } = await readerOf(...ids.map((id, at) => ({ id, submittedAt: `${days[at]}T00:00:00.000Z` })));
+  assert.deepEqual(
+    (await reader.list()).map(({ id }) => id),
+    ['third', 'second', 'first'],
+  );
+});
+
+test('a log is closed when its state or its events have been read', async () => {
+  const { reader, open } = await readerOf({ id: 'an-evaluation', submittedAt: '2026-01-01T00:00:00.000Z' });
+  assert.equal((await reader.get('an-evaluation')).last?.event.kind, 'cancelled');
+  assert.equal(open(), 0);
+  for await (const { event } of reader.follow('an-evaluation', 0, new AbortController().signal)) {
+    assert.deepEqual([event.kind, open()], ['cancelled', 1]);
+  }
+  assert.equal(open(), 0);
+});
+
+test('a connection follows at most 32 evaluations at a time, whatever others follow', () => {
+  const followers = new Followers();
+  const ends = Array.from({ length: 32 }, () => followers.add('one'));
+  assert.throws(() => followers.add('one'), { code: 'exhausted' });
+  followers.add('another');
+  ends[0]?.();
+  followers.add('one');
+  assert.throws(() => followers.add('one'), { code: 'exhausted' });
+});

@@ -36,8 +36,7 @@ export function kernelDifferences(file: Model, filled: Model): readonly KernelDi
   const made = kernelCounts(filled);
   return [...new Set([...own.keys(), ...made.keys()])]
     .map((operator) => ({ operator, ofFile: own.get(operator) ?? 0, madeUp: made.get(operator) ?? 0 }))
-    .filter(({ ofFile, madeUp }) => ofFile !== madeUp)
-    .sort((a, b) => (a.operator < b.operator ? -1 : 1));
+    .filter(({ ofFile, madeUp }) => ofFile !== madeUp);
 }
 
 /** @throws PlatformError where the agent itself fails; a graph that cannot be optimized is a result */

@@ -138,7 +138,7 @@ function sumRoughMs(graph: LayerGraph, sequence: Sequence): number {
 function findMadeUpPart(graph: LayerGraph, sequences: readonly Sequence[]): MadeUpPart | undefined {
   const found = findMadeUpValues(graph);
   if (found === undefined) return undefined;
-  const layers = [...found.layers].sort((a, b) => a - b);
+  const layers = [...found.layers];
   let at = 0;
   const depending = sequences.flatMap(({ last }, index) => {
     const before = at;

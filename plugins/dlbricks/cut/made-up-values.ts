@@ -14,7 +14,7 @@ import {
 interface MadeUpValues {
   /** Each once, in the graph's order. */
   readonly operators: readonly { operator: string; count: number }[];
-  /** Indices, with those of all layers whose sizes follow from theirs. */
+  /** Indices in ascending order, with those of all layers whose sizes follow from theirs. */
   readonly layers: ReadonlySet<number>;
 }
 

@@ -21,7 +21,7 @@ import { spreadOfBrick, type VarianceComponents } from './variance-components.js
  * deviation, one part relative to the latency, one for each kernel, which all have in common. docs/measuring.md,
  * "Occasions and intervals", has the models that they were estimated from.
  */
-export const METHOD_ERROR = { relative: 0.012, kernelMs: 0.002 } as const;
+const METHOD_ERROR = { relative: 0.012, kernelMs: 0.002 } as const;
 
 /**
  * How exactly the cost of the profile is known, as a standard deviation relative to it: after real kernels, an event
@@ -30,7 +30,7 @@ export const METHOD_ERROR = { relative: 0.012, kernelMs: 0.002 } as const;
 export const PROFILE_ERROR = 0.5;
 
 /** Standard deviation of a call between processes, relative to it: 7 % in a quiet hour, 24 % in a busy one. */
-export const CALL_ERROR = 0.2;
+const CALL_ERROR = 0.2;
 
 /** While another machine computes on the same core (docs/measuring.md, "A core that another machine shares"). */
 const SLOWDOWN_ON_SHARED_CORE = 1.3;

@@ -20,9 +20,9 @@ const kernelsSchema = z.strictObject({
   system: z.string(),
   graph: z.string(),
   protocol: z.string(),
-  wholeMs: z.number().nonnegative(),
-  kernels: z.array(z.strictObject({ ms: z.number().nonnegative(), innerRuns: z.number().nonnegative() }).nullable()),
-  costMs: z.number().nonnegative(),
+  wholeMs: z.number(),
+  kernels: z.array(z.strictObject({ ms: z.number(), innerRuns: z.number() }).nullable()),
+  costMs: z.number(),
   checkedAt: z.iso.datetime(),
 });
 

@@ -6,6 +6,7 @@ import {
   type Protocol,
   protocolOfComposite,
   type RunOptions,
+  sumOf,
   type System,
   type Task,
 } from '../../../src/plugin-api.js';
@@ -45,8 +46,7 @@ const WEIGHT_BYTES_PER_MS = 5e5;
  */
 function expectMs(benchmark: Benchmark, roughMs: number, protocol: Protocol, isTogether = false): number {
   const { warmupRuns, runs, minRuns, timeBudgetMs } = isTogether ? protocolOfComposite(protocol) : protocol;
-  const within = roughMs > 0 ? Math.ceil(timeBudgetMs / roughMs) : runs;
-  const expectedRuns = warmupRuns + Math.min(runs, Math.max(minRuns, within));
+  const expectedRuns = warmupRuns + Math.min(runs, Math.max(minRuns, Math.ceil(timeBudgetMs / roughMs)));
   const weightMs = inputBytes(benchmark.inputs, 'weight') / WEIGHT_BYTES_PER_MS;
   return (isTogether ? MS_TOGETHER : MS_ALONE) + weightMs + expectedRuns * roughMs;
 }
@@ -142,7 +142,7 @@ export function wholeModelTasks(
   return distinctTasks(
     models.map(({ recipe, whole, roughMs }) => {
       const { name } = recipe;
-      const oneRunMs = recipe.sequences.reduce((sum, brick) => sum + (roughMs[brick] ?? 0), 0);
+      const oneRunMs = sumOf(recipe.sequences.map((brick) => roughMs[brick] ?? 0));
       const request = { benchmark: whole, name, runOptions, protocol, occasion, limits };
       return { label: `${name} (${which})`, request, work: expectMs(whole, oneRunMs, protocol) };
     }),

@@ -362,7 +362,7 @@ describe('the number of copies', () => {
   });
 
   test('assumes 32 MiB for a cache of unknown size', () => {
-    for (const bytes of [1, 2, 5, 8, 20].map((size) => size * MIB)) {
+    for (const bytes of [1, 2, 3.91, 5, 8, 20].map((size) => size * MIB)) {
       const copiesIn = (size: number): number => copiesFor(bytes, 4, { modelWeightBytes: 2 ** 40, cacheBytes: size });
       assert.equal(copiesIn(0), copiesIn(32 * MIB));
     }

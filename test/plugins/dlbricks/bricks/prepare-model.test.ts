@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type CutSettings, decompose, graphToCut } from '../../../../plugins/dlbricks/bricks/decompose.js';
+import { kernelDifferences } from '../../../../plugins/dlbricks/bricks/own-graph.js';
 import { prepareOrRefuse } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import type { OptimizedGraph } from '../../../../src/agent/benchmark-agent.js';
 import { createFakeAgent } from '../../../support/fake-agent.js';
@@ -8,8 +9,8 @@ import { PlatformError } from '../../../../src/base/errors.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
 import { modelFromBenchmark, weightlessBenchmark } from '../../../../src/measurement/weightless.js';
 import { SYSTEM } from '../../../store/sample-measurement.js';
-import { loadedChain } from '../support/chain-model.js';
-import { GraphBuilder } from '../support/graph-builder.js';
+import { chainModel, loadedChain } from '../support/chain-model.js';
+import { float32Bytes, GraphBuilder } from '../support/graph-builder.js';
 import { refused } from '../support/refused.js';
 
 const SETTINGS: CutSettings = { cut: 'kernel', granularity: undefined, runOptions: SYSTEM.runOptions };
@@ -85,6 +86,15 @@ describe('a model whose graph the runtime refuses', () => {
     assert.deepEqual(inputs, { assumed: [], sizes: [] });
   });
 
+  test('is optimized once if it has no weights of its own', async () => {
+    let tries = 0;
+    const { refusal } = await preparing(() => {
+      tries++;
+      throw new PlatformError('model', 'Neg has no such input');
+    });
+    assert.deepEqual([refusal, tries], ['Neg has no such input', 1]);
+  });
+
   test('is not assumed if the agent does not answer', async () => {
     await refused(
       preparing(() => {
@@ -93,6 +103,20 @@ describe('a model whose graph the runtime refuses', () => {
       'unavailable',
     );
   });
+});
+
+test('bricks are measured together if the runtime keeps a profile, and else as copies', async () => {
+  const optimizedOf = (benchmark: Benchmark): OptimizedGraph => ({ benchmark, values: new Map(), costMs: 5 });
+  for (const measuresTogether of [true, false]) {
+    const agent = createFakeAgent({ latencyOf: () => 1, measuresTogether, optimizedOf });
+    const loaded = loadedChain('model', 'Relu');
+    const { recipe } = await prepareOrRefuse(loaded, SETTINGS, agent, new AbortController().signal);
+    assert.deepEqual(
+      recipe.bricks.map(({ context }) => context === undefined),
+      [measuresTogether],
+    );
+    assert.equal(recipe.footprint_bytes !== undefined, measuresTogether);
+  }
 });
 
 test('bricks that are measured as copies are as cold as the weights of their model, or of a larger one, make them', async () => {
@@ -112,4 +136,42 @@ test('bricks that are measured as copies are as cold as the weights of their mod
   const own = await copiesIn();
   assert.equal(own, await copiesIn(2 * 1024 * 1024 * 4));
   assert.ok((await copiesIn(2 ** 28)) > own);
+});
+
+describe('a layer whose output is as large as values say', () => {
+  const g = new GraphBuilder();
+  const x = g.layer('Relu', [g.input('float32', [4])], [4]);
+  const [places = ''] = g.layers('NonZero', [x], [{ elementType: 'int64', dims: [1, 4] }]);
+  const model = g.model([g.layer('Cast', [places], [1, 4]), g.layer('Neg', [x], [4])]);
+  const numbers = { elementType: 'float32', dims: [4], content: float32Bytes([0, 1, 0, 2]) } as const;
+  const agent = createFakeAgent({ latencyOf: () => 1, inferredValuesOf: () => new Map([[x, numbers]]) });
+  const decomposed = async (values: CutSettings['values']) => {
+    const settings: CutSettings = { ...SETTINGS, cut: 'layer', values };
+    const loaded = { ...loadedChain('model'), model };
+    return (await decompose(loaded, settings, agent, new AbortController().signal)).decomposed;
+  };
+
+  test('is named in the recipe with the sequences that depend on made-up values', async () => {
+    const { recipe } = await decomposed('made-up');
+    const operators = [{ operator: 'NonZero', count: 1 }];
+    assert.deepEqual(recipe.made_up_values, { operators, kernels: 2, sequences: [1, 2] });
+  });
+
+  test('has these values in its brick if they are those of a run', async () => {
+    const { recipe, bricks } = await decomposed('run');
+    assert.equal(recipe.made_up_values, undefined);
+    const brick = bricks.find(({ operators }) => operators.includes('NonZero'));
+    assert.deepEqual(
+      brick?.inputs.map(({ fill }) => fill.list),
+      [[0, 1, 0, 2]],
+    );
+  });
+});
+
+test('kernels that a file and a graph with made-up weights do not have equally often are counted', () => {
+  assert.deepEqual(kernelDifferences(chainModel('Relu', 'Neg', 'Exp'), chainModel('Relu', 'Relu', 'Exp', 'Abs')), [
+    { operator: 'Relu', ofFile: 1, madeUp: 2 },
+    { operator: 'Neg', ofFile: 1, madeUp: 0 },
+    { operator: 'Abs', ofFile: 0, madeUp: 1 },
+  ]);
 });

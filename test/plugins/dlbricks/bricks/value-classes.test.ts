@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { decomposeModel } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
-import { buildWholeBenchmark } from '../../../../plugins/dlbricks/bricks/decompose.js';
+import { buildWholeBenchmark, decompose } from '../../../../plugins/dlbricks/bricks/decompose.js';
 import type { MeasurableBrick } from '../../../../plugins/dlbricks/bricks/brick-copies.js';
-import { layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import { CLASS_VALUES, valueClasses } from '../../../../src/onnx/layers/value-classes.js';
 import { parseModel } from '../../../../src/onnx/read/read-model.js';
 import { ELEMENT_TYPES } from '../../../../src/onnx/model/element-type.js';
 import { floats, model, node, value } from '../../../onnx/protos.js';
+import { SYSTEM } from '../../../store/sample-measurement.js';
+import { createFakeAgent } from '../../../support/fake-agent.js';
+import { loadedChain } from '../support/chain-model.js';
 import { maskedAttention } from '../support/hard-to-measure.js';
 
 const SHAPE = [8, 64];
@@ -19,10 +20,12 @@ function classesOf(bytes: Uint8Array): ReadonlyMap<string, string> {
   return valueClasses(parseModel(bytes, 'm').graph);
 }
 
-function bricksOf(bytes: Uint8Array): ReadonlyMap<string, MeasurableBrick> {
-  const { graph, ...rest } = parseModel(bytes, 'm');
-  const layers = { ...layerGraph({ ...rest, graph }), classes: valueClasses(graph) };
-  return new Map(decomposeModel('m', layers, 1).bricks.map((brick) => [brick.operators.join(), brick]));
+async function bricksOf(bytes: Uint8Array): Promise<ReadonlyMap<string, MeasurableBrick>> {
+  const loaded = { ...loadedChain('m'), model: parseModel(bytes, 'm') };
+  const agent = createFakeAgent({ latencyOf: () => 1 });
+  const { signal } = new AbortController();
+  const { decomposed } = await decompose(loaded, { cut: 'layer', runOptions: SYSTEM.runOptions }, agent, signal);
+  return new Map(decomposed.bricks.map((brick) => [brick.operators.join(), brick]));
 }
 
 /** What a model gives a Softmax whose result a product reads. */
@@ -68,9 +71,9 @@ describe('values that decide how fast kernels are', () => {
     assert.equal(classesOf(beforeSoftmax(half(1e-40))).get('mask'), 'denormal');
   });
 
-  test('are in the bricks whose time they decide, and change no other signature', () => {
-    const [plain, masked] = [0, -100].map((hidden) => bricksOf(maskedAttention(1, hidden)));
-    assert.ok(plain !== undefined && masked !== undefined);
+  test('are in the bricks whose time they decide, and change no other signature', async () => {
+    const plain = await bricksOf(maskedAttention(1, 0));
+    const masked = await bricksOf(maskedAttention(1, -100));
     const changed = [...plain].filter(([label, { signature }]) => masked.get(label)?.signature !== signature);
     assert.deepEqual(
       changed.map(([label]) => label),
@@ -83,14 +86,22 @@ describe('values that decide how fast kernels are', () => {
     assert.deepEqual(givenTo('Add'), [undefined, undefined]);
   });
 
-  test('never have the numbers of the file', () => {
+  test('are in the bricks that read a constant with them', async () => {
+    const bricks = await bricksOf(beforeSoftmax(half(1e-40)));
+    assert.deepEqual(
+      bricks.get('Add')?.inputs.map(({ fill }) => fill.list),
+      [undefined, CLASS_VALUES.denormal.list],
+    );
+  });
+
+  test('never have the numbers of the file', async () => {
     const bytes = beforeSoftmax(half(-98.7654));
     const whole = buildWholeBenchmark(
       { model: parseModel(bytes, 'm') } as Parameters<typeof buildWholeBenchmark>[0],
       {},
     );
     const { array } = ELEMENT_TYPES.float32;
-    for (const { model: file, inputs } of [whole, ...bricksOf(bytes).values()]) {
+    for (const { model: file, inputs } of [whole, ...(await bricksOf(bytes)).values()]) {
       for (const number of [SECRET, -98.7654]) {
         assert.equal(Buffer.from(file).indexOf(Buffer.from(new array([number]).buffer)), -1);
         assert.ok(inputs.every(({ fill: { low, high, list = [] } }) => ![low, high, ...list].includes(number)));

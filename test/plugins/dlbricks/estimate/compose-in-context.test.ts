@@ -4,7 +4,6 @@ import { failureText } from '../../../../plugins/dlbricks/estimate/failure-text.
 import fc from '../../../support/property.js';
 import type { RecipeInContext } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { CALL_ERROR, METHOD_ERROR } from '../../../../plugins/dlbricks/estimate/interval.js';
 import { type Observations, groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { perCopy } from '../../../../plugins/dlbricks/estimate/statistics.js';
@@ -92,8 +91,8 @@ describe('a model of bricks in context', () => {
     const quiet = measured({ [COPIES]: always(41), [BASELINE]: always(1), [CALL]: always(0.5) });
     const highest = compose(recipe(), quiet, repeatable).sequential?.highMs ?? NaN;
     // Three bricks, whose two kernels are measured together.
-    const ofMethod = Math.hypot(30.5 * METHOD_ERROR.relative, 3 * METHOD_ERROR.kernelMs);
-    near(highest, 30.5 + 1.959963984540054 * Math.hypot(ofMethod, Math.SQRT2 * CALL_ERROR * 0.5));
+    const ofMethod = Math.hypot(30.5 * 0.012, 3 * 0.002);
+    near(highest, 30.5 + 1.959963984540054 * Math.hypot(ofMethod, Math.SQRT2 * 0.2 * 0.5));
     const spread = (ms: number): number[] => [0.9, 0.95, 1, 1.05, 1.1].map((factor) => factor * ms);
     const noises = [{ [COPIES]: always(41), [BASELINE]: always(1), [CALL]: spread(0.5) }];
     for (const noise of noises) {

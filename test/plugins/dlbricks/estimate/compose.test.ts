@@ -105,6 +105,10 @@ describe('composing', () => {
     assert.deepEqual(compose(recipeOf({ sequences: [], edges: [] }), measured()).longestPath, []);
   });
 
+  test('the edges between the sequences are those of the recipe', () => {
+    assert.deepEqual(compose(recipeOf(diamond), measured(1, 10, 15)).edges, diamond.edges);
+  });
+
   test('sequences without edges: the slowest one is the longest path', () => {
     near(compose(recipeOf({ sequences: [0, 1, 2, 1], edges: [] }), measured(1, 30, 2)).parallel?.ms, 30);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RecipeInContext } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { compose, type Estimate } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { CALL_ERROR, METHOD_ERROR, predictionInterval } from '../../../../plugins/dlbricks/estimate/interval.js';
+import { predictionInterval } from '../../../../plugins/dlbricks/estimate/interval.js';
 import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import {
   type ErrorSource,
@@ -26,6 +26,10 @@ import { normalNumbers } from '../support/noise.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import { near } from '../../../support/near.js';
 import { commonSpread, spreadsOf } from '../support/spreads.js';
+
+// As docs/measuring.md states them, "Occasions and intervals".
+const METHOD_ERROR = { relative: 0.012, kernelMs: 0.002 };
+const CALL_ERROR = 0.2;
 
 /** Latencies in ms, and how often each brick occurs in its model. */
 const BRICKS_MS = [8, 5, 3, 2, 1, 0.5, 0.2, 0.1];
@@ -372,6 +376,12 @@ describe('the interval of an estimate', () => {
     const ofMean = { deviationMs: 10 * 0.03 * Math.SQRT1_2, degreesOfFreedom: 12 };
     const ofTwoTimes = { deviationMs: ms * 0.01, degreesOfFreedom: 4 };
     near(known.sequential?.highMs, ms + computeMargin([ofMean, ofTwoTimes, ofMethod]));
+  });
+
+  test('counts bricks with 30 seconds between them as bricks of one time', () => {
+    const later = measuredBrick(0, 10, 10).map((measurement, index) => minutesLater(measurement, index / 2));
+    const known = compose(single, groupObservations([measuredCall, ...later]), spread);
+    near(known.sequential?.highMs, twice.sequential?.highMs ?? NaN);
   });
 
   test('contains the difference of two machines if several measured the bricks', () => {

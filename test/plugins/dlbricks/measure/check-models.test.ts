@@ -6,6 +6,7 @@ import type { BenchmarkAgent } from '../../../../src/agent/benchmark-agent.js';
 import { createFakeAgent } from '../../../support/fake-agent.js';
 import type { KernelTrace, LayerTrace } from '../../../../src/agent/layer-trace.js';
 import { type ErrorCode, PlatformError } from '../../../../src/base/errors.js';
+import type { MeasuringContext } from '../../../../src/plugin-api.js';
 import { openMemoryStore } from '../../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../../src/store/result-store.js';
 import { LIMITS, PROTOCOL, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
@@ -61,10 +62,14 @@ async function check(
       return trace();
     },
   };
-  const context = { agent, store, signal, onEvent: () => undefined };
+  const labels: string[] = [];
+  const onEvent: MeasuringContext['onEvent'] = (event) => {
+    if (event.kind === 'measuring') labels.push(event.label);
+  };
+  const context = { agent, store, signal, onEvent };
   const { runs } = await checkModels(models, SYSTEM, SETTINGS, context, again);
   const results = runs.map((run) => (run?.kind === 'run' ? [run.wholeMs, run.kernels, run.names] : run?.reason));
-  return { results, asked };
+  return { runs, results, asked, labels };
 }
 
 const RESULT = [10, KERNELS, NAMES];
@@ -88,6 +93,14 @@ describe('checking the kernels of a model', () => {
     assert.deepEqual(await graphsOf([modelOf(1), modelOf(2)]), [one, two]);
     assert.deepEqual(await graphsOf([modelOf(1), modelOf(2)]), []);
     assert.deepEqual(await graphsOf([modelOf(1), modelOf(2)], true), [one, two]);
+  });
+
+  test('announces a run with the name of its model, and says what it cost', async () => {
+    const startMs = performance.now();
+    const { runs, labels } = await check([modelOf(1)], await openMemoryStore());
+    assert.deepEqual(labels, ['checking model']);
+    const [run] = runs;
+    assert.ok(run?.kind === 'run' && run.costMs <= performance.now() - startMs);
   });
 
   test('says why a model cannot be checked, and checks the others', async () => {

@@ -1,11 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeKernels, keepKernels, knownKernels } from '../../../../plugins/dlbricks/measure/known-kernels.js';
+import { earlierRuns } from '../../../../plugins/dlbricks/measure/earlier-runs.js';
 import type { LayerFacts } from '../../../../plugins/dlbricks/work/layer-facts.js';
+import { subjectKey } from '../../../../src/measurement/measurement.js';
 import { identifySystem, optimizedRun } from '../../../../src/measurement/system.js';
+import { readOnlyStore } from '../../../../src/store/read-only-store.js';
 import { openMemoryStore } from '../../../../src/store/memory/open.js';
 import { conditionsBeside } from '../../../store/measured-beside.js';
-import { LIMITS, PROTOCOL, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
+import {
+  LIMITS,
+  PROTOCOL,
+  sampleMeasurement,
+  sampleSystem,
+  signatureOf,
+  SYSTEM,
+} from '../../../store/sample-measurement.js';
 import {
   FOOTPRINT_BYTES,
   measuredTogetherOn,
@@ -77,4 +87,31 @@ test('measured kernels are those that the store or the models describe, as far a
     near(ms, 5);
     assert.deepEqual([rest, others], [{ facts: STORED, footprintBytes: FOOTPRINT_BYTES, model: 'graph' }, []]);
   }
+});
+
+test('kernels that the store has are not written again, also where nothing can be written', async () => {
+  const described = describeKernels([MODEL]);
+  const store = readOnlyStore(await openMemoryStore(), 'elsewhere', () => undefined);
+  await keepKernels(store, described, described);
+});
+
+test('earlier runs are those of this protocol: bricks among others without optimization, whole models with it', async () => {
+  const store = await openMemoryStore();
+  const unoptimized = identifySystem(SYSTEM, optimizedRun(SYSTEM.runOptions));
+  const failure = { kind: 'failure', reason: 'crashed', message: 'it crashed' } as const;
+  const brick = { ...measuredTogetherOn(1, 0, 5), system: unoptimized };
+  const whole = sampleMeasurement(1, { outcome: { kind: 'samples', runMs: [7, 7, 7, 7, 7], warmupMs: [] } });
+  const others = [
+    { ...brick, signature: signatureOf(2), system: SYSTEM },
+    { ...brick, signature: signatureOf(3), protocol: { ...PROTOCOL, runs: 7 } },
+    { ...brick, signature: signatureOf(4), outcome: failure },
+    { ...whole, signature: signatureOf(5), system: unoptimized },
+    { ...whole, signature: signatureOf(6), system: sampleSystem({ processor: 'another' }) },
+  ];
+  for (const one of [brick, whole, { ...whole, occasion: 2 }, ...others]) await store.putMeasurement(one);
+  const { bricks, wholes } = await earlierRuns(store, SYSTEM, PROTOCOL);
+  const [{ ms, ...rest } = assert.fail(), ...more] = bricks;
+  near(ms, 5);
+  assert.deepEqual([rest, more], [{ brick: subjectKey(brick.signature, brick.context), process: '1' }, []]);
+  assert.deepEqual([...wholes], [[whole.signature, [7, 7]]]);
 });

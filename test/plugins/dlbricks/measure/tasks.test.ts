@@ -48,6 +48,18 @@ describe('the tasks of an evaluation', () => {
     assert.ok(whole > first + second + third);
   });
 
+  test('have a work of as many runs as the protocol has, or as its time budget allows', () => {
+    const workOf = (roughMs: number, runs: number): number => {
+      const settings = { ...SETTINGS, protocol: { ...PROTOCOL, runs } };
+      const model = preparedOf(recipeTogether([1]), [roughMs]);
+      return wholeModelTasks([model], FIRST_OCCASION, settings)[0]?.work ?? NaN;
+    };
+    // Two seconds are enough for a hundred runs of a millisecond, but not for fifty of a second.
+    assert.equal(workOf(1, 100) - workOf(1, 50), 50);
+    assert.equal(workOf(1000, 100), workOf(1000, 50));
+    assert.ok(workOf(0, 50) > 0);
+  });
+
   test('say what is measured how, and how long about', () => {
     const [, brick = assert.fail()] = firstTasks([preparedOf(recipeTogether([1]), [7])], SYSTEM, SETTINGS);
     const { modelBytes, roughMs, limits } = brick.request;
