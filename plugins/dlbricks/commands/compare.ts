@@ -24,6 +24,7 @@ import {
 import { compareReports } from '../compare/compare-reports.js';
 import { comparisonDocument, shownComparison } from '../compare/comparison-result.js';
 import type { ComparisonDocument } from '../compare/comparison-schema.js';
+import { judgeRows, type Occasion } from '../compare/gate.js';
 import { isOfStore, readSide } from '../compare/read-sides.js';
 import { isSide } from '../compare/side.js';
 import { saveKernels } from '../compare/save-kernels.js';
@@ -40,6 +41,8 @@ const OF_MACHINE: ReadonlySet<string> = new Set(['processor', 'architecture', 'c
 
 /** A gate is strict: it takes all around the software for software. */
 const OF_SOFTWARE: ReadonlySet<string> = new Set([...SOFTWARE_FACTS, 'kernel', 'container', 'tool_version']);
+
+type Compared = Omit<Occasion, 'where'>;
 
 const limitOption = numberOption(numberFrom(0, 1_000_000));
 
@@ -87,29 +90,18 @@ Examples:
   mlmodelscope compare store#3fa9c2e1 store#77b01d4c
   mlmodelscope compare after.json --baseline main.json --fail-above 5`;
 
-function slowerThan({ models }: ComparisonDocument, limitPercent: number): readonly string[] {
-  return models
-    .filter(({ verdict, ratio }) => verdict === 'slower' && (ratio ?? 0) > 1 + limitPercent / 100)
-    .map(({ model }) => model);
-}
-
-/** Models of which no comparison knows whether they are slower. */
-function undecided(documents: readonly ComparisonDocument[]): readonly string[] {
-  const rows = documents.flatMap(({ models }) => models);
-  const decided = new Set(rows.flatMap(({ model, verdict }) => (verdict === null ? [] : [model])));
-  return [...new Set(rows.map(({ model }) => model))].filter((name) => !decided.has(name));
-}
-
 /** @throws PlatformError `usage` where a gate would compare two machines, or nothing */
-function requireComparable(
-  { aspects, models, before, after }: ComparisonDocument,
-  { anyMachine = false, baseline }: CompareOptions,
-): void {
-  if (models.every(({ reason }) => reason !== null)) {
-    const reasons = models.map(({ model, reason }) => `${model}: ${reason ?? ''}`);
+function requireComparable(documents: readonly ComparisonDocument[], options: CompareOptions): void {
+  const rows = documents.flatMap(({ models }) => models);
+  if (rows.every(({ reason }) => reason !== null)) {
+    const reasons = new Set(rows.map(({ label, reason }) => `${label}: ${reason ?? ''}`));
     throw new PlatformError('usage', ['no model can be compared', ...reasons].join('\n'));
   }
-  if (anyMachine) return;
+  if (options.anyMachine !== true) for (const document of documents) requireAlike(document, options);
+}
+
+/** @throws PlatformError `usage` for two machines, or two changes */
+function requireAlike({ aspects, before, after }: ComparisonDocument, { baseline }: CompareOptions): void {
   const option = baseline === undefined ? '--fail-above' : '--baseline';
   const names = aspects.map(({ aspect }) => aspect).filter((aspect) => aspect !== 'host');
   const other = names.filter((aspect) => OF_MACHINE.has(aspect));
@@ -120,14 +112,14 @@ function requireComparable(
   }
   if (!isSoftware.includes(true) || !isSoftware.includes(false)) return;
   const problem = `${before} and ${after} differ in software and in something else too (${names.join(', ')})`;
-  throw new PlatformError('usage', `${option}: ${problem}; compare two that differ in one of them`);
+  throw new PlatformError(
+    'usage',
+    `${option}: ${problem}; compare two that differ in one of them, or add --any-machine`,
+  );
 }
 
 /** @throws PlatformError `usage` where one is none of them, or the two have no model in common */
-async function compareThere(
-  [before, after]: Both<string>,
-  openStore: () => Promise<ResultStore>,
-): Promise<ComparisonDocument> {
+async function compareThere([before, after]: Both<string>, openStore: () => Promise<ResultStore>): Promise<Compared> {
   const side = [before, after].find(isSide);
   if (side !== undefined) {
     throw new PlatformError('usage', `${side} is to be measured: name models after --, as in -- zoo:resnet18`);
@@ -135,26 +127,46 @@ async function compareThere(
   const comparison = compareReports(await readSide(before, openStore), await readSide(after, openStore));
   if (comparison.models.length === 0) {
     const { unpaired } = comparison;
-    const one = unpaired.before.join(', ') || 'none';
-    const other = unpaired.after.join(', ') || 'none';
+    const one = labelsOf(unpaired.before) || 'none';
+    const other = labelsOf(unpaired.after) || 'none';
     const problem = 'the two have no model of the same name, batch and dimensions in common';
     throw new PlatformError('usage', `${problem}; ${before} has: ${one}; ${after} has: ${other}`);
   }
-  return comparisonDocument(comparison, { before, after });
+  return { document: comparisonDocument(comparison, { before, after }), vanished: comparison.unpaired.before };
 }
 
-async function confirmed(
-  slower: readonly string[],
+function labelsOf(rows: readonly { readonly label: string }[]): string {
+  return rows.map(({ label }) => label).join(', ');
+}
+
+async function judge(
+  compared: readonly Compared[],
   limitPercent: number,
   measured: ComparedSides | undefined,
   host: CommandHost,
-): Promise<readonly string[]> {
-  if (slower.length === 0 || measured === undefined) return slower;
-  host.warn(`note: slower by more than ${limitPercent} %: ${slower.join(', ')}; measured once more to be sure`);
-  const again = slowerThan(await measured.again(slower), limitPercent);
-  const others = slower.filter((name) => !again.includes(name));
-  if (others.length > 0) host.warn(`note: not slower the second time: ${others.join(', ')}`);
-  return again;
+): Promise<void> {
+  const above = `slower by more than ${limitPercent} %`;
+  const occasions = compared.map((one) => {
+    return { ...one, where: measured === undefined ? `in ${one.document.after}` : 'the first time' };
+  });
+  let judged = judgeRows(occasions, limitPercent);
+  if (judged.slower.length > 0 && measured !== undefined) {
+    host.warn(`note: ${above}: ${labelsOf(judged.slower)}; measured once more to be sure`);
+    const document = await measured.again(judged.slower.map(({ model }) => model));
+    if (host.signal.aborted) return;
+    judged = judgeRows([...occasions, { document, vanished: [], where: 'the second time' }], limitPercent);
+  }
+  for (const { label, slower, notSlower } of judged.cleared) {
+    host.warn(`note: ${above} ${slower.join(', ')}, but not ${notSlower.join(', ')}: ${label}`);
+  }
+  for (const { label, slower, undecided } of judged.open) {
+    const found = [...slower.map((where) => `${above} ${where}`), ...undecided].join(', ');
+    host.warn(`no verdict, so --fail-above decides nothing about it: ${label}: ${found}`);
+    host.setExitCode(EXIT_PARTIAL);
+  }
+  if (judged.slower.length === 0) return;
+  host.warn(`${above}: ${labelsOf(judged.slower)}`);
+  host.setExitCode(EXIT_REFUSED);
 }
 
 /** @throws PlatformError `usage` for an option that only measuring has */
@@ -170,7 +182,7 @@ async function compareResults(
   given: readonly string[],
   { baseline, store }: CompareOptions,
   host: CommandHost,
-): Promise<readonly ComparisonDocument[]> {
+): Promise<readonly Compared[]> {
   const [first = '', second, ...others] = given;
   if (baseline === undefined && (second === undefined || others.length > 0)) {
     throw new PlatformError('usage', 'name two sides, or one and --baseline FILE');
@@ -181,9 +193,9 @@ async function compareResults(
   let opened: Promise<ResultStore> | undefined;
   const openStore = () => (opened ??= host.openStore(store, { access: 'read' }));
   if (baseline === undefined) return [await compareThere([first, second ?? ''], openStore)];
-  const documents: ComparisonDocument[] = [];
-  for (const result of given) documents.push(await compareThere([baseline, result], openStore));
-  return documents;
+  const compared: Compared[] = [];
+  for (const result of given) compared.push(await compareThere([baseline, result], openStore));
+  return compared;
 }
 
 export function registerCompare(program: Command, host: CommandHost): void {
@@ -225,10 +237,12 @@ export function registerCompare(program: Command, host: CommandHost): void {
       if (!isMeasured) refuseMeasuringOptions(options);
       const measured = isMeasured ? await compareSides([a, b], references, options, host) : undefined;
       const given = [a, ...(b === undefined ? [] : [b]), ...references];
-      const documents = measured === undefined ? await compareResults(given, options, host) : [measured.document];
-      if (options.failAbove !== undefined || options.baseline !== undefined) {
-        for (const document of documents) requireComparable(document, options);
-      }
+      const compared =
+        measured === undefined
+          ? await compareResults(given, options, host)
+          : [{ document: measured.document, vanished: [] }];
+      const documents = compared.map(({ document }) => document);
+      if (options.failAbove !== undefined || options.baseline !== undefined) requireComparable(documents, options);
       const [document] = documents;
       if (document === undefined) return;
       await writeShown(shownComparison(document), outputs, host);
@@ -238,16 +252,6 @@ export function registerCompare(program: Command, host: CommandHost): void {
       }
       const { failAbove } = options;
       if (failAbove === undefined || host.signal.aborted) return;
-      const ofAll = documents.map((one) => slowerThan(one, failAbove));
-      const always = (ofAll[0] ?? []).filter((name) => ofAll.every((names) => names.includes(name)));
-      const slower = await confirmed(always, failAbove, measured, host);
-      const open = undecided(documents);
-      if (open.length > 0) {
-        host.warn(`no verdict, so --fail-above decides nothing about them: ${open.join(', ')}`);
-        host.setExitCode(EXIT_PARTIAL);
-      }
-      if (slower.length === 0) return;
-      host.warn(`slower by more than ${failAbove} %: ${slower.join(', ')}`);
-      host.setExitCode(EXIT_REFUSED);
+      await judge(compared, failAbove, measured, host);
     });
 }

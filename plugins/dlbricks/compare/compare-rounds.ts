@@ -19,6 +19,7 @@ import { bothRatios, comparedBrick, type Comparison, type Ratio } from './compar
 import type { Aspect, ComparedBrick, ComparedModel } from './comparison-schema.js';
 import type { PreparedSide } from './measure-sides.js';
 import { type Region, findRegions } from './regions.js';
+import { dimensionsOf } from './row.js';
 
 /** Models and bricks are two tables: both together are wrong in one of 20 runs. */
 const TAIL_OF_TABLE = 0.025;
@@ -228,6 +229,8 @@ export function compareRounds(
       after_ms: typical?.[1] ?? null,
       ...bothRatios(ratio, computePairedRatio(wholes, confidence)),
       reason: ratio === undefined ? whyNone(sides, index, ofModel) : null,
+      dimensions: dimensionsOf(sides[0].models[index]?.inputs?.sizes ?? []),
+      label: names[index] ?? '',
     };
   });
   const counterparts = new Counterparts();

@@ -61,8 +61,8 @@ export function comparisonDocument(
     unmatched_after_percent: toPercent(unmatched.after),
     no_bricks_before: withoutBricks?.before ?? null,
     no_bricks_after: withoutBricks?.after ?? null,
-    only_before: [...unpaired.before],
-    only_after: [...unpaired.after],
+    only_before: unpaired.before.map(({ label }) => label),
+    only_after: unpaired.after.map(({ label }) => label),
   };
 }
 
@@ -77,7 +77,7 @@ function change({ ratio, ratio_low: low, ratio_high: high }: Change): string {
 }
 
 const COLUMNS: readonly Column<ComparedModel>[] = [
-  left('model', ({ model }) => oneLine(model)),
+  left('model', ({ label }) => oneLine(label)),
   right('batch', ({ batch }) => String(batch)),
   right('before (ms)', (row) => formatMs(row.before_ms)),
   right('after (ms)', (row) => formatMs(row.after_ms)),
@@ -138,23 +138,29 @@ function causeText(document: ComparisonDocument): string {
   return `confounded: ${counted(aspects.length, 'aspect')} differ, so no change is put down to one of them: ${list}`;
 }
 
+/** A model with several rows counts as one model only. */
+function rowsText(rows: readonly ComparedModel[]): string {
+  return counted(rows.length, new Set(rows.map(({ model }) => model)).size === rows.length ? 'model' : 'row');
+}
+
 function listNotes(document: ComparisonDocument): string[] {
   const { geometric_mean: overall, models } = document;
   const { unmatched_before_percent: before, unmatched_after_percent: after } = document;
+  const compared = models.filter(({ ratio }) => ratio !== null);
   const lines: string[] = [];
   if (overall.models > 1) {
     const verdict = overall.verdict === null ? '' : `: ${overall.verdict}`;
-    lines.push(`geometric mean over ${counted(overall.models, 'model')}: ${change(overall)}${verdict}`);
+    lines.push(`geometric mean over ${rowsText(compared)}: ${change(overall)}${verdict}`);
   }
   if (document.rounds !== null) {
     const { rounds, before: first, after: second } = document;
     lines.push(`${counted(rounds, 'round')} of ${oneLine(first)} (before) and ${oneLine(second)} (after) by turns`);
   }
   if (models.some(({ reason }) => reason === null)) lines.push(causeText(document));
-  for (const { model, reason } of models) if (reason !== null) lines.push(`${oneLine(model)}: not compared: ${reason}`);
+  for (const { label, reason } of models) if (reason !== null) lines.push(`${oneLine(label)}: not compared: ${reason}`);
   const unclear = models.filter(({ ratio, verdict }) => ratio !== null && verdict === null);
   if (unclear.length > 0) {
-    const names = unclear.map(({ model }) => oneLine(model)).join(', ');
+    const names = unclear.map(({ label }) => oneLine(label)).join(', ');
     lines.push(
       `no verdict for ${names}: an estimate has no interval, or one that reaches 0; measure again on a quieter machine`,
     );
@@ -200,14 +206,14 @@ function buildPage(document: ComparisonDocument): Page {
     unit: 'time after over time before',
     words: { value: 'ratio', interval: 'its interval', other: 'as before' },
     ranges: models.map((row) => {
-      const { model, ratio, ratio_low: low, ratio_high: high, verdict, reason } = row;
+      const { label, ratio, ratio_low: low, ratio_high: high, verdict, reason } = row;
       const text = reason === null ? `${change(row)}${verdict === null ? '' : `: ${verdict}`}` : 'not compared';
-      return { name: model, value: ratio, low, high, other: ratio === null ? null : 1, text };
+      return { name: label, value: ratio, low, high, other: ratio === null ? null : 1, text };
     }),
   });
   return {
     title: `${after} compared with ${before}`,
-    verdict: `Of ${counted(models.length, 'model')}: ${seen.join(', ')}.${mean}`,
+    verdict: `Of ${rowsText(models)}: ${seen.join(', ')}.${mean}`,
     sections: [
       { title: 'Models', chart, table: textTable(COLUMNS, models) },
       { title: 'Bricks', lead: 'The largest differences first.', table: textTable(BRICK_COLUMNS, bricks) },
@@ -217,7 +223,7 @@ function buildPage(document: ComparisonDocument): Page {
 
 function drawComparison(document: ComparisonDocument): string {
   const { before, after, models } = document;
-  const ofModels = models.map((row) => ({ ...row, name: row.model }));
+  const ofModels = models.map((row) => ({ ...row, name: row.label }));
   const ofBricks = changedBricks(document).map((row) => ({ ...row, name: `  ${kernelsText(row)}` }));
   const ranges = [...ofModels, ...ofBricks].flatMap((row) => {
     const { name, ratio: value, ratio_low: low, ratio_high: high } = row;

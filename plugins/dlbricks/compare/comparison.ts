@@ -1,6 +1,7 @@
 import { sumOf } from '../../../src/plugin-api.js';
 import { toPercent } from '../report/figures.js';
 import type { Aspect, ComparedBrick, ComparedModel, Verdict } from './comparison-schema.js';
+import type { LabelledRow } from './row.js';
 
 export interface Ratio {
   readonly ratio: number;
@@ -19,7 +20,7 @@ export interface Comparison {
   readonly withoutBricks?: { readonly before: string | undefined; readonly after: string | undefined };
   /** undefined where each side was measured on its own. */
   readonly rounds?: number | undefined;
-  readonly unpaired: { readonly before: readonly string[]; readonly after: readonly string[] };
+  readonly unpaired: { readonly before: readonly LabelledRow[]; readonly after: readonly LabelledRow[] };
 }
 
 /** Times of kernels are whole microseconds. */

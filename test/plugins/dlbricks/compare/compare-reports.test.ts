@@ -111,7 +111,34 @@ describe('two reports', () => {
       models.map((model) => [model.threads_before, model.threads_after]),
       [[2, 2]],
     );
-    assert.deepEqual(unpaired, { before: ['a'], after: [] });
+    assert.deepEqual(unpaired, {
+      before: [{ model: 'a', batch: 1, dimensions: '', threads: 1, label: 'a, 1 thread' }],
+      after: [],
+    });
+  });
+
+  test('label the rows of one model by what tells them apart', () => {
+    const of = (batch: number, seq: number): Report => {
+      const report = comparedReport({}, [
+        modelReport('a', {
+          dimensions: [
+            { name: 'N', size: batch },
+            { name: 'seq', size: seq },
+            { name: 'past', size: 0 },
+          ],
+        }),
+        modelReport(`only ${seq}`, {}),
+      ]);
+      return { ...report, settings: { ...report.settings, batch } };
+    };
+    const labels = (...reports: readonly Report[]) => compareReports(reports, reports).models.map(({ label }) => label);
+    assert.deepEqual(labels(of(1, 128)), ['a', 'only 128']);
+    assert.deepEqual(labels(of(1, 64), of(8, 128)), [
+      'a, batch 1, seq=64',
+      'only 64',
+      'a, batch 8, seq=128',
+      'only 128',
+    ]);
   });
 
   test('do not compare other graphs of one name, or parts of models', () => {
