@@ -7,7 +7,6 @@ import {
   addQuietOption,
   addStoreOption,
   addTableOptions,
-  type Both,
   type CommandHost,
   EXIT_PARTIAL,
   EXIT_REFUSED,
@@ -21,6 +20,7 @@ import {
   wholeNumberOption,
   writeShown,
 } from '../../../src/plugin-api.js';
+import type { Comparable } from '../compare/comparable.js';
 import { compareReports } from '../compare/compare-reports.js';
 import { comparisonDocument, shownComparison } from '../compare/comparison-result.js';
 import type { ComparisonDocument } from '../compare/comparison-schema.js';
@@ -45,6 +45,11 @@ const OF_SOFTWARE: ReadonlySet<string> = new Set([...SOFTWARE_FACTS, 'kernel', '
 type Compared = Omit<Occasion, 'where'>;
 
 const limitOption = numberOption(numberFrom(0, 1_000_000));
+
+interface Result {
+  readonly name: string;
+  readonly reports: readonly Comparable[];
+}
 
 interface CompareOptions extends OutputOptions, SidesOptions {
   readonly failAbove?: number;
@@ -118,21 +123,32 @@ function requireAlike({ aspects, before, after }: ComparisonDocument, { baseline
   );
 }
 
-/** @throws PlatformError `usage` where one is none of them, or the two have no model in common */
-async function compareThere([before, after]: Both<string>, openStore: () => Promise<ResultStore>): Promise<Compared> {
-  const side = [before, after].find(isSide);
-  if (side !== undefined) {
-    throw new PlatformError('usage', `${side} is to be measured: name models after --, as in -- zoo:resnet18`);
-  }
-  const comparison = compareReports(await readSide(before, openStore), await readSide(after, openStore));
+/** @throws PlatformError `usage` where the two have no model in common */
+function compareThere(before: Result, after: Result): Compared {
+  const comparison = compareReports(before.reports, after.reports);
   if (comparison.models.length === 0) {
     const { unpaired } = comparison;
     const one = labelsOf(unpaired.before) || 'none';
     const other = labelsOf(unpaired.after) || 'none';
     const problem = 'the two have no model of the same name, batch and dimensions in common';
-    throw new PlatformError('usage', `${problem}; ${before} has: ${one}; ${after} has: ${other}`);
+    throw new PlatformError('usage', `${problem}; ${before.name} has: ${one}; ${after.name} has: ${other}`);
   }
-  return { document: comparisonDocument(comparison, { before, after }), vanished: comparison.unpaired.before };
+  const document = comparisonDocument(comparison, { before: before.name, after: after.name });
+  return { document, vanished: comparison.unpaired.before };
+}
+
+/** @throws PlatformError `usage` where one occasion would confirm itself */
+function requireDifferent(results: readonly Result[]): void {
+  const names = new Map<string, string>();
+  for (const { name, reports } of results) {
+    const content = JSON.stringify(reports);
+    const same = names.get(content);
+    if (same !== undefined) {
+      const problem = `${same} and ${name} are the same result`;
+      throw new PlatformError('usage', `--baseline: ${problem}; name results that were measured one after the other`);
+    }
+    names.set(content, name);
+  }
 }
 
 function labelsOf(rows: readonly { readonly label: string }[]): string {
@@ -183,8 +199,7 @@ async function compareResults(
   { baseline, store }: CompareOptions,
   host: CommandHost,
 ): Promise<readonly Compared[]> {
-  const [first = '', second, ...others] = given;
-  if (baseline === undefined && (second === undefined || others.length > 0)) {
+  if (baseline === undefined && given.length !== 2) {
     throw new PlatformError('usage', 'name two sides, or one and --baseline FILE');
   }
   if (store !== undefined && ![...given, baseline ?? ''].some(isOfStore)) {
@@ -192,10 +207,16 @@ async function compareResults(
   }
   let opened: Promise<ResultStore> | undefined;
   const openStore = () => (opened ??= host.openStore(store, { access: 'read' }));
-  if (baseline === undefined) return [await compareThere([first, second ?? ''], openStore)];
-  const compared: Compared[] = [];
-  for (const result of given) compared.push(await compareThere([baseline, result], openStore));
-  return compared;
+  const names = baseline === undefined ? given : [baseline, ...given];
+  const side = names.find(isSide);
+  if (side !== undefined) {
+    throw new PlatformError('usage', `${side} is to be measured: name models after --, as in -- zoo:resnet18`);
+  }
+  const results: Result[] = [];
+  for (const name of names) results.push({ name, reports: await readSide(name, openStore) });
+  if (baseline !== undefined) requireDifferent(results);
+  const [before, ...after] = results;
+  return before === undefined ? [] : after.map((result) => compareThere(before, result));
 }
 
 export function registerCompare(program: Command, host: CommandHost): void {
@@ -235,6 +256,10 @@ export function registerCompare(program: Command, host: CommandHost): void {
       const outputs = await prepareOutputs(options);
       const isMeasured = b !== undefined && references.length > 0 && options.baseline === undefined;
       if (!isMeasured) refuseMeasuringOptions(options);
+      if (isMeasured && !isSide(a) && !isSide(b)) {
+        const problem = `neither ${a} nor ${b} is a side to measure (--help lists them)`;
+        throw new PlatformError('usage', `${problem}; to compare several results, name the one before with --baseline`);
+      }
       const measured = isMeasured ? await compareSides([a, b], references, options, host) : undefined;
       const given = [a, ...(b === undefined ? [] : [b]), ...references];
       const compared =

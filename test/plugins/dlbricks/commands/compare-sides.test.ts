@@ -113,7 +113,7 @@ describe('compare of two sides', () => {
         ['thread=1', 'default'],
       ),
       'usage',
-      /^side thread=1: thread=1: expected default/,
+      /^side thread=1: expected default/,
     );
     const withoutModels = (...words: readonly string[]): Promise<unknown> => {
       const program = new Command().exitOverride();
@@ -124,6 +124,11 @@ describe('compare of two sides', () => {
       withoutModels('a.json', 'b.json', '--whole'),
       'usage',
       /^--whole is for measuring two sides; name models after --/,
+    );
+    await refused(
+      withoutModels('a.json', 'b.json', 'c.json'),
+      'usage',
+      /^neither a\.json nor b\.json is a side to measure .*; to compare several results, .* --baseline$/,
     );
     await refused(withoutModels('threads=1', 'default'), 'usage', /^threads=1 is to be measured: name models after --/);
   });

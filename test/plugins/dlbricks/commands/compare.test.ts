@@ -150,6 +150,13 @@ describe('compare of reports', () => {
       }
     });
 
+    test('a result does not confirm itself', async (t) => {
+      const slow = document({ ms: 12 });
+      const base = document({ ms: 10 });
+      await refused(gate(t, base, slow, slow), 'usage', /^--baseline: .*1\.json and .*2\.json are the same result; /);
+      await refused(gate(t, base, base), 'usage', /baseline\.json and .*1\.json are the same result; /);
+    });
+
     test('a model that is gone has no verdict', async (t) => {
       const { exitCode, warned } = await gate(t, document({ ms: 10 }, { ms: 10, name: 'gone' }), document({ ms: 10 }));
       assert.equal(exitCode, 3);
@@ -202,7 +209,7 @@ describe('compare of reports', () => {
     const folder = await temporaryFolder(t);
     const file = join(folder, 'all.json');
     const on = (digit: string, ms: number, threads: number): Report => {
-      return reportWith(ms, { system: { fingerprint: digit.repeat(64), threads } });
+      return reportWith(ms, { system: { fingerprint: digit.padEnd(64, digit), threads } });
     };
     await writeFile(file, JSON.stringify({ reports: [on('a', 10, 1), on('b', 6, 2)] }));
     const compared = async (...sides: readonly string[]): Promise<RecordingHost> => {
@@ -215,11 +222,20 @@ describe('compare of reports', () => {
     const { printed } = await compared(`${file}#aaaa`, `${file}#bbbbbbbb`);
     assert.match(printed.join('\n'), /│ net .*-40\.0 %.* faster +│/);
     assert.match(printed.join('\n'), /^only threads differs \(1, then 2\)/m);
-    await refused(
-      compared(`${file}#aaaa`, `${file}#cccc`),
-      'usage',
-      /has no system cccc; it has:\n {2}aaaaaaaa {2}.*\n {2}bbbbbbbb {2}/,
-    );
+    assert.match((await compared(`${file}#A`, `${file}#b`)).printed.join('\n'), /^only threads differs/m);
+    for (const [digits, problem] of [
+      ['cccc', 'the document has no system cccc'],
+      ['zz', 'the document has no system zz'],
+      ['a'.repeat(65), `the document has no system ${'a'.repeat(65)}`],
+      ['', 'name a system by the beginning of its fingerprint'],
+    ] as const) {
+      const message = new RegExp(`#${digits}: ${problem}; it has:\\n {2}.*#aaaaaaaa {2}.*\\n {2}.*#bbbbbbbb {2}`);
+      await refused(compared(`${file}#aaaa`, `${file}#${digits}`), 'usage', message);
+    }
+    await writeFile(file, JSON.stringify({ reports: [on('a', 10, 1), on('ab', 6, 2)] }));
+    await refused(compared(`${file}#a`, file), 'usage', /#a: several systems begin with a; it has:\n/);
+    await writeFile(join(folder, 'run#2.json'), JSON.stringify(on('a', 10, 1)));
+    assert.equal((await compared(join(folder, 'run#2.json'), file)).exitCode, 0);
   });
 
   test('names both sides where they have no model in common, and what is wrong with a file', async (t) => {
