@@ -1,7 +1,7 @@
-import { ownValue } from '../../../src/plugin-api.js';
+import { distinctByContent, ownValue } from '../../../src/plugin-api.js';
 import { geometricMean } from '../estimate/statistics.js';
-import type { Comparable, ComparableBrick, ComparableModel } from './comparable.js';
-import { bothRatios, comparedBrick, type Comparison, type Ratio } from './comparison.js';
+import type { Comparable, ComparableBrick, ComparableModel, Warning } from './comparable.js';
+import { bothRatios, comparedBrick, type Comparison, judgeRatio, type Ratio } from './comparison.js';
 import type { Aspect, ComparedBrick, ComparedModel } from './comparison-schema.js';
 import { dimensionsOf, labelRows, type LabelledRow, type Row, rowKey } from './row.js';
 
@@ -131,6 +131,28 @@ function whyNot({ report, model: before }: Entry, { report: other, model: after 
   return `${partial.includes(false) ? `the estimate ${which} covers` : 'both estimates cover'} only a part of the model`;
 }
 
+/** Why the estimate gives a ratio no interval, and the remedy. */
+function whyNoInterval({ report, model }: Entry, which: 'before' | 'after'): string[] {
+  const { estimate_low_ms: low, estimate_high_ms: high } = model;
+  if (positive(low) !== undefined && positive(high) !== undefined) return [];
+  const plugin = pluginOf(report);
+  if (plugin !== 'dlbricks') {
+    return [`times of the plugin ${plugin} have no interval; 'mlmodelscope compare A B -- MODEL' measures both sides`];
+  }
+  if (low !== null && high === null) {
+    return [`work ${which} depends on made-up values; give the values with --input, or use --values-of-run`];
+  }
+  if (low !== null) return [`the interval ${which} reaches 0; measure again on a quieter machine`];
+  const { no_interval_reason: reason } = report.summary;
+  const problem = `the estimate ${which} has no interval${reason ? ` (${reason})` : ''}`;
+  return [`${problem}; 'mlmodelscope dlbricks run' without --repeat-limit measures bricks on several occasions`];
+}
+
+function whyNoVerdict([before, after]: EntryPair['entries'], ratio: Ratio | undefined): string | null {
+  if (ratio === undefined || judgeRatio(ratio) !== undefined) return null;
+  return [...new Set([...whyNoInterval(before, 'before'), ...whyNoInterval(after, 'after')])].join('; ');
+}
+
 function comparedModel({ entries, label }: EntryPair, count: number): ComparedModel {
   const [{ report, model: before }, { report: other, model: after }] = entries;
   const reason = whyNot(...entries);
@@ -147,6 +169,7 @@ function comparedModel({ entries, label }: EntryPair, count: number): ComparedMo
     after_ms: after.estimate_ms,
     ...bothRatios(ratio, measured),
     reason: reason ?? null,
+    no_verdict: whyNoVerdict(entries, ratio),
     dimensions: dimensionsOf(before.dimensions),
     label,
   };
@@ -236,6 +259,10 @@ function whyNoBricks(reports: readonly Comparable[]): string | undefined {
   return reports.find(({ withoutBricks }) => withoutBricks !== undefined)?.withoutBricks;
 }
 
+function warningsOf(reports: readonly Comparable[]): readonly Warning[] {
+  return distinctByContent(reports.flatMap(({ warnings = [] }) => warnings));
+}
+
 export function compareReports(before: readonly Comparable[], after: readonly Comparable[]): Comparison {
   const from = listEntries(before);
   const to = listEntries(after);
@@ -259,6 +286,7 @@ export function compareReports(before: readonly Comparable[], after: readonly Co
     overall: computeOverall(models),
     ...comparedBricks(comparable),
     withoutBricks: { before: whyNoBricks(before), after: whyNoBricks(after) },
+    warnings: { before: warningsOf(before), after: warningsOf(after) },
     unpaired: { before: rowsIn(byKey, otherByKey), after: rowsIn(otherByKey, byKey) },
   };
 }

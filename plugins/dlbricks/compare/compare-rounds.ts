@@ -229,6 +229,7 @@ export function compareRounds(
       after_ms: typical?.[1] ?? null,
       ...bothRatios(ratio, computePairedRatio(wholes, confidence)),
       reason: ratio === undefined ? whyNone(sides, index, ofModel) : null,
+      no_verdict: times.length === 1 ? 'one round has no interval; let two or more rounds complete' : null,
       dimensions: dimensionsOf(sides[0].models[index]?.inputs?.sizes ?? []),
       label: names[index] ?? '',
     };

@@ -4,6 +4,7 @@ import {
   counted,
   fittingTable,
   formatMs,
+  groupedBy,
   left,
   leftOutLines,
   oneLine,
@@ -22,6 +23,7 @@ import {
 import { operatorsLabel } from '../bricks/brick.js';
 import { toPercent } from '../report/figures.js';
 import { percent } from '../report/words.js';
+import type { Warning } from './comparable.js';
 import { type Comparison, ratioFields } from './comparison.js';
 import {
   type ComparedBrick,
@@ -39,11 +41,15 @@ export interface ComparedSides {
   readonly origin?: Origin | undefined;
 }
 
+function named(side: string, warnings: readonly Warning[] = []): Warning[] {
+  return warnings.map(({ cause, message }) => ({ cause, message: `${side}: ${message}` }));
+}
+
 export function comparisonDocument(
   comparison: Comparison,
   { before, after, origin }: ComparedSides,
 ): ComparisonDocument {
-  const { aspects, models, overall, bricks, unmatched, unpaired, withoutBricks, rounds = null } = comparison;
+  const { aspects, models, overall, bricks, unmatched, unpaired, withoutBricks, rounds = null, warnings } = comparison;
   const [aspect, ...others] = aspects;
   const ofReports = 'the two reports state it';
   return {
@@ -54,6 +60,7 @@ export function comparisonDocument(
     after,
     aspects: [...aspects],
     put_down_to: others.length === 0 ? (aspect?.aspect ?? null) : null,
+    warnings: [...named(before, warnings?.before), ...named(after, warnings?.after)],
     models: [...models],
     geometric_mean: { models: models.filter(({ ratio }) => ratio !== null).length, ...ratioFields(overall) },
     bricks: bricks.toSorted((a, b) => Math.abs(b.difference_ms) - Math.abs(a.difference_ms)),
@@ -158,12 +165,12 @@ function listNotes(document: ComparisonDocument): string[] {
   }
   if (models.some(({ reason }) => reason === null)) lines.push(causeText(document));
   for (const { label, reason } of models) if (reason !== null) lines.push(`${oneLine(label)}: not compared: ${reason}`);
-  const unclear = models.filter(({ ratio, verdict }) => ratio !== null && verdict === null);
-  if (unclear.length > 0) {
-    const names = unclear.map(({ label }) => oneLine(label)).join(', ');
-    lines.push(
-      `no verdict for ${names}: an estimate has no interval, or one that reaches 0; measure again on a quieter machine`,
-    );
+  const unclear = groupedBy(
+    models.filter((row) => row.no_verdict !== null),
+    (row) => row.no_verdict ?? '',
+  );
+  for (const [reason, rows] of unclear) {
+    lines.push(`no verdict for ${rows.map(({ label }) => oneLine(label)).join(', ')}: ${oneLine(reason)}`);
   }
   for (const [names, side] of [
     [document.only_before, document.before],
@@ -181,18 +188,29 @@ function listNotes(document: ComparisonDocument): string[] {
   return lines;
 }
 
+function warningLines({ warnings }: ComparisonDocument): string[] {
+  return warnings.map(({ message }) => `warning: ${oneLine(message)}`);
+}
+
 function buildTableResult(document: ComparisonDocument): TableResult {
   const keys = Object.keys(document.models[0] ?? {}) as (keyof ComparedModel)[];
   return {
     document,
     records: { keys, rows: document.models.map((row) => keys.map((key) => row[key])) },
     table: textTable(COLUMNS, document.models),
+    warnings: warningLines(document),
     notes: listNotes(document),
   };
 }
 
 function changedBricks({ bricks }: ComparisonDocument): readonly ComparedBrick[] {
   return bricks.filter(isChange).slice(0, MAX_BRICKS);
+}
+
+function whyNoBrick({ bricks, no_bricks_before: before, no_bricks_after: after }: ComparisonDocument): string[] {
+  if (bricks.length === 0) return (before ?? after) === null ? ['the two have no brick in common'] : [];
+  const unclear = bricks.filter(({ verdict }) => verdict === null).length;
+  return [unclear > 0 ? `no verdict for ${counted(unclear, 'brick')}` : 'no brick changed by more than could be seen'];
 }
 
 function buildPage(document: ComparisonDocument): Page {
@@ -243,11 +261,12 @@ export function shownComparison(document: ComparisonDocument): Shown {
       const rows = changedBricks(document);
       const bricks = fittingTable(BRICK_COLUMNS, rows, { width, dispensable: DISPENSABLE_OF_BRICKS });
       const all = document.bricks.length;
-      const none = all === 0 ? 'the two have no brick in common' : 'no brick changed by more than could be seen';
       const heading = `bricks that changed, by what they cost in all models (${rows.length} of ${all}):`;
-      const ofBricks = rows.length === 0 ? [none] : [heading, bricks.text];
-      const notes = listNotes(document).map((line) => wrap(line, width, '  '));
-      return [models.text, ...leftOutLines(models, width), ...notes, ...ofBricks, ''].join('\n');
+      const ofBricks = rows.length === 0 ? whyNoBrick(document) : [heading, bricks.text];
+      const wrapped = (lines: readonly string[]) => lines.map((line) => wrap(line, width, '  '));
+      const warnings = wrapped(warningLines(document));
+      const notes = wrapped(listNotes(document));
+      return [...warnings, models.text, ...leftOutLines(models, width), ...notes, ...ofBricks, ''].join('\n');
     },
   };
 }

@@ -30,6 +30,11 @@ const rowSchema = z.strictObject({
   measured_ratio_low: known.default(null).describe('null where the interval is not known'),
   measured_ratio_high: known.default(null),
   reason: z.string().nullable().describe('Why the two are not compared; null where they are'),
+  no_verdict: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('Why the two are compared without a verdict, and the remedy'),
   dimensions: z
     .string()
     .default('')
@@ -57,6 +62,10 @@ export const comparisonSchema = z.strictObject({
     .string()
     .nullable()
     .describe('The only aspect that differs; null where none differs, or several do, so that no cause is known'),
+  warnings: z
+    .array(z.strictObject({ cause: z.string(), message: z.string().describe('With the name of the side') }))
+    .default([])
+    .describe('Those of the two sides, where each was measured on its own'),
   models: z.array(rowSchema),
   geometric_mean: z.strictObject({ models: z.int().describe('Rows of models in the mean'), ...ratioSchema }),
   bricks: z

@@ -1,5 +1,6 @@
 import { sumOf } from '../../../src/plugin-api.js';
 import { toPercent } from '../report/figures.js';
+import type { Warning } from './comparable.js';
 import type { Aspect, ComparedBrick, ComparedModel, Verdict } from './comparison-schema.js';
 import type { LabelledRow } from './row.js';
 
@@ -18,6 +19,7 @@ export interface Comparison {
   readonly unmatched: { readonly before: number | undefined; readonly after: number | undefined };
   /** undefined where a side has all. */
   readonly withoutBricks?: { readonly before: string | undefined; readonly after: string | undefined };
+  readonly warnings?: { readonly before: readonly Warning[]; readonly after: readonly Warning[] };
   /** undefined where each side was measured on its own. */
   readonly rounds?: number | undefined;
   readonly unpaired: { readonly before: readonly LabelledRow[]; readonly after: readonly LabelledRow[] };

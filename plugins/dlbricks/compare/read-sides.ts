@@ -111,6 +111,7 @@ async function ofLog(path: string): Promise<readonly Comparable[]> {
       ...(models.some(({ bricks }) => bricks === undefined) && {
         withoutBricks: evaluation['plugin'] === 'dlbricks' ? ofDlbricks : ofOthers,
       }),
+      warnings: log.conditions.warnings.map((message) => ({ cause: 'noise', message })),
       provenance: {
         ...{ tool: log.tool, host, surroundings },
         models: models.map(({ name, weights, files_sha256: sha256 }) => ({ name, weights, file_sha256: sha256 })),

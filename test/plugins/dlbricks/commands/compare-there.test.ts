@@ -90,6 +90,10 @@ describe('compare of what is there', { ...deadline, concurrency: 1 }, () => {
     assert.equal(code, 0);
     const { models } = await documentOf(place, ['1.yml', 'l.yml']);
     assert.match(models[0]?.reason ?? '', /one is of the plugin dlbricks, the other of latency/);
+    const { stdout } = await place.run(['compare', 'l.yml', 'l.yml']);
+    assert.match(stdout, /^no verdict for net: times of the plugin latency have no interval;/m);
+    assert.match(stdout, /^bricks not compared: /m);
+    assert.doesNotMatch(stdout, /no brick in common/);
   });
 
   it('takes two systems of the store', async () => {

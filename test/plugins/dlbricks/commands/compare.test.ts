@@ -5,6 +5,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { Command } from 'commander';
 import { registerCompare } from '../../../../plugins/dlbricks/commands/compare.js';
 import type { ModelReport, Report } from '../../../../plugins/dlbricks/report/report-schema.js';
+import { resultFindings } from '../../../../src/command/doctor/result.js';
 import { createFakeAgent } from '../../../support/fake-agent.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { comparedReport, modelReport } from '../compare/sample-reports.js';
@@ -162,6 +163,23 @@ describe('compare of reports', () => {
       assert.equal(exitCode, 3);
       assert.deepEqual(warned, ['no verdict, so --fail-above decides nothing about it: gone: missing in 1.json']);
     });
+  });
+
+  test('has the warnings of both sides, by name, above the table', async (t) => {
+    const message = 'others took 30 % of the time; measure again on a quieter machine';
+    const disturbed: Report = { ...reportWith(10), warnings: [{ cause: 'other_load', message }] };
+    const json = join(await temporaryFolder(t), 'c.json');
+    const { host } = await compare(t, [disturbed, { reports: [disturbed, disturbed] }], ['--export-json', json]);
+    const text = host.printed.join('\n');
+    assert.match(text, /^warning: .*before\.json: others took 30 %.*\nwarning: .*after\.json: others took .*\n┌/);
+    const found = resultFindings(JSON.parse(await readFile(json, 'utf8'))).filter(({ id }) => id === 'other_load');
+    assert.deepEqual(
+      found.map(({ level, found: what }) => [level, what.replace(/^.*\//, '')]),
+      [
+        ['warn', 'before.json: others took 30 % of the time'],
+        ['warn', 'after.json: others took 30 % of the time'],
+      ],
+    );
   });
 
   test('shows what tells rows of one model apart, wherever it names them', async (t) => {

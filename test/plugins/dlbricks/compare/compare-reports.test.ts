@@ -6,6 +6,7 @@ import {
   compareEstimates,
   intervalFactor,
 } from '../../../../plugins/dlbricks/compare/compare-reports.js';
+import type { Comparable } from '../../../../plugins/dlbricks/compare/comparable.js';
 import { seenFrom, judgeRatio } from '../../../../plugins/dlbricks/compare/comparison.js';
 import type { ModelReport, Report } from '../../../../plugins/dlbricks/report/report-schema.js';
 import { normalNumbers } from '../support/noise.js';
@@ -139,6 +140,27 @@ describe('two reports', () => {
       'a, batch 8, seq=128',
       'only 128',
     ]);
+  });
+
+  test('say why there is no verdict, and what helps', () => {
+    const of = (changes: Partial<ModelReport>, reason: string | null = null): Report => {
+      const known = { estimate_ms: 10, estimate_low_ms: 9, estimate_high_ms: 11 };
+      const report = comparedReport({}, [modelReport('a', { ...known, ...changes })]);
+      return { ...report, summary: { ...report.summary, no_interval_reason: reason } };
+    };
+    const none = { estimate_low_ms: null, estimate_high_ms: null };
+    const ofRuns: Comparable = { ...of(none), settings: { batch: 1, plugin: 'latency' } };
+    const reasonOf = (before: Comparable, after: Comparable) => {
+      return compareReports([before], [after]).models[0]?.no_verdict ?? '';
+    };
+    assert.equal(reasonOf(of({}), of({})), '');
+    assert.match(reasonOf(ofRuns, ofRuns), /^times of the plugin latency have no interval; [^;]* measures both sides$/);
+    assert.match(reasonOf(of({ estimate_low_ms: 0 }), of({})), /^the interval before reaches 0; .* quieter machine$/);
+    assert.match(reasonOf(of({}), of({ estimate_high_ms: null })), /^work after depends on made-up values; .*--input/);
+    assert.match(
+      reasonOf(of({}), of(none, 'bricks were measured once')),
+      /^the estimate after has no interval \(bricks were measured once\); .*--repeat-limit/,
+    );
   });
 
   test('do not compare other graphs of one name, or parts of models', () => {
