@@ -244,7 +244,10 @@ export function registerCompare(program: Command, host: CommandHost): void {
       '--baseline <file>',
       'compare each result with this one; with --fail-above, a model fails only if it is slower in all of them',
     )
-    .option('--any-machine', 'let --fail-above and --baseline compare different machines')
+    .option(
+      '--any-machine',
+      'let --fail-above and --baseline compare different machines, and software together with other changes',
+    )
     .option('--export-svg <file>', 'draw the changes with their intervals')
     .option(
       '--save-kernels <folder>',

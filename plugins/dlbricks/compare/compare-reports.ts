@@ -131,26 +131,28 @@ function whyNot({ report, model: before }: Entry, { report: other, model: after 
   return `${partial.includes(false) ? `the estimate ${which} covers` : 'both estimates cover'} only a part of the model`;
 }
 
-/** Why the estimate gives a ratio no interval, and the remedy. */
-function whyNoInterval({ report, model }: Entry, which: 'before' | 'after'): string[] {
+/** Why an estimate gives a ratio no interval, and the remedy. @param which of the two, in words */
+function whyNoInterval({ report, model }: Entry, which: string): string | undefined {
   const { estimate_low_ms: low, estimate_high_ms: high } = model;
-  if (positive(low) !== undefined && positive(high) !== undefined) return [];
+  if (positive(low) !== undefined && positive(high) !== undefined) return undefined;
   const plugin = pluginOf(report);
   if (plugin !== 'dlbricks') {
-    return [`times of the plugin ${plugin} have no interval; 'mlmodelscope compare A B -- MODEL' measures both sides`];
+    return `times of the plugin ${plugin} have no interval; 'mlmodelscope compare A B -- MODEL' measures both sides`;
   }
   if (low !== null && high === null) {
-    return [`work ${which} depends on made-up values; give the values with --input, or use --values-of-run`];
+    return `work depends on made-up values (${which}); give the values with --input, or use --values-of-run`;
   }
-  if (low !== null) return [`the interval ${which} reaches 0; measure again on a quieter machine`];
-  const { no_interval_reason: reason } = report.summary;
-  const problem = `the estimate ${which} has no interval${reason ? ` (${reason})` : ''}`;
-  return [`${problem}; 'mlmodelscope dlbricks run' without --repeat-limit measures bricks on several occasions`];
+  if (low !== null) return `an interval reaches 0 (${which}); measure again on a quieter machine`;
+  const reason = report.summary.no_interval_reason ?? undefined;
+  const problem = `an estimate has no interval (${which}${reason === undefined ? '' : `: ${reason}`})`;
+  return `${problem}; 'mlmodelscope dlbricks run' without --repeat-limit measures bricks on several occasions`;
 }
 
 function whyNoVerdict([before, after]: EntryPair['entries'], ratio: Ratio | undefined): string | null {
   if (ratio === undefined || judgeRatio(ratio) !== undefined) return null;
-  return [...new Set([...whyNoInterval(before, 'before'), ...whyNoInterval(after, 'after')])].join('; ');
+  const ofBoth = whyNoInterval(before, 'before and after');
+  if (ofBoth === whyNoInterval(after, 'before and after')) return ofBoth ?? null;
+  return [whyNoInterval(before, 'before'), whyNoInterval(after, 'after')].filter((why) => why !== undefined).join('; ');
 }
 
 function comparedModel({ entries, label }: EntryPair, count: number): ComparedModel {

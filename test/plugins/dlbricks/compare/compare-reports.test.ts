@@ -155,11 +155,15 @@ describe('two reports', () => {
     };
     assert.equal(reasonOf(of({}), of({})), '');
     assert.match(reasonOf(ofRuns, ofRuns), /^times of the plugin latency have no interval; [^;]* measures both sides$/);
-    assert.match(reasonOf(of({ estimate_low_ms: 0 }), of({})), /^the interval before reaches 0; .* quieter machine$/);
-    assert.match(reasonOf(of({}), of({ estimate_high_ms: null })), /^work after depends on made-up values; .*--input/);
+    const wide = of({ estimate_low_ms: 0 });
+    assert.match(reasonOf(wide, of({})), /^an interval reaches 0 \(before\); .* quieter machine$/);
+    assert.match(reasonOf(wide, wide), /^an interval reaches 0 \(before and after\); [^;]*$/);
+    const open = of({ estimate_high_ms: null });
+    assert.match(reasonOf(of({}), open), /^work depends on made-up values \(after\); .*--input/);
+    assert.match(reasonOf(wide, open), /^an interval reaches 0 \(before\); .*; work depends .* \(after\); /);
     assert.match(
       reasonOf(of({}), of(none, 'bricks were measured once')),
-      /^the estimate after has no interval \(bricks were measured once\); .*--repeat-limit/,
+      /^an estimate has no interval \(after: bricks were measured once\); .*--repeat-limit/,
     );
   });
 
