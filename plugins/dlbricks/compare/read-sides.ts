@@ -6,6 +6,7 @@ import {
   estimatedSystems,
   isManifestPath,
   type KeptEstimate,
+  listSessionEntries,
   type Log,
   PlatformError,
   readJsonFile,
@@ -102,7 +103,7 @@ async function ofLog(path: string): Promise<readonly Comparable[]> {
     const { cut, granularity } = (evaluation['settings'] ?? {}) as Record<string, unknown>;
     const threads = readNumber(evaluation['threads'], 1);
     return {
-      system: { fingerprint: '', ...stack, threads, ...runtime, session: JSON.stringify(session) },
+      system: { fingerprint: '', ...stack, threads, ...runtime, session: listSessionEntries(session) },
       settings: {
         ...{ batch: readNumber(evaluation['batch_size'], 1), plugin: evaluation['plugin'], cut, granularity },
         ...(evaluation['protocol'] as object),

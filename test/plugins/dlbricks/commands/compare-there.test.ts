@@ -72,8 +72,8 @@ describe('compare of what is there', { ...deadline, concurrency: 1 }, () => {
   });
 
   it('takes a log and a report of the same run', async () => {
-    const { models } = await documentOf(place, ['1.yml', '1.json']);
-    assert.deepEqual([models[0]?.model, models[0]?.ratio], ['net', 1]);
+    const { models, aspects } = await documentOf(place, ['1.yml', '1.json']);
+    assert.deepEqual([models[0]?.model, models[0]?.ratio, aspects], ['net', 1, []]);
   });
 
   it('does not compare a latency of runs with an estimate', async () => {
