@@ -75,7 +75,8 @@ Without models, A and B are there already: documents that 'dlbricks run',
 'validate' or 'compose' wrote with --export-json, reference logs (.yml) of
 --log, or systems of the store: store#DIGITS, by the beginning of the
 fingerprint. FILE#DIGITS is one system of a document that has several. Models
-are paired by name, batch and dimensions. Two measurements an hour apart may
+are paired by name, batch and dimensions; by threads and settings where a
+document has several. Two measurements an hour apart may
 differ although nothing was changed: to decide about a small change, name the
 models and measure both.
 

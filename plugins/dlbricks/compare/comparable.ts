@@ -1,4 +1,4 @@
-import type { EstimatedBricks } from '../../../src/plugin-api.js';
+import type { EstimatedBricks, runtimeText } from '../../../src/plugin-api.js';
 import type { ModelReport, Report } from '../report/report-schema.js';
 
 export type ComparableBrick = EstimatedBricks['bricks'][number];
@@ -21,7 +21,8 @@ export interface Warning {
 }
 
 export interface Comparable {
-  readonly system: { readonly fingerprint: string; readonly threads: number } & Readonly<Record<string, unknown>>;
+  readonly system: { readonly fingerprint: string; readonly threads: number } & Parameters<typeof runtimeText>[0] &
+    Readonly<Record<string, unknown>>;
   readonly settings: { readonly batch: number } & Readonly<Record<string, unknown>>;
   readonly summary: Pick<Report['summary'], 'spread_percent'> & Partial<Pick<Report['summary'], 'no_interval_reason'>>;
   readonly provenance: {

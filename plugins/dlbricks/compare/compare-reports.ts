@@ -3,7 +3,7 @@ import { geometricMean } from '../estimate/statistics.js';
 import type { Comparable, ComparableBrick, ComparableModel, Warning } from './comparable.js';
 import { bothRatios, comparedBrick, type Comparison, judgeRatio, type Ratio } from './comparison.js';
 import type { Aspect, ComparedBrick, ComparedModel } from './comparison-schema.js';
-import { dimensionsOf, labelRows, type LabelledRow, type Row, rowKey } from './row.js';
+import { dimensionsOf, labelRows, type LabelledRow, type Row, rowKey, settingsOf } from './row.js';
 
 type Entry = ReturnType<typeof listEntries>[number];
 
@@ -61,22 +61,35 @@ function listEntries(reports: readonly Comparable[]) {
 function rowOf({ report, model }: Entry): Row {
   const { name, dimensions } = model;
   const { settings, system } = report;
-  return { model: name, batch: settings.batch, dimensions: dimensionsOf(dimensions), threads: system.threads };
+  return {
+    model: name,
+    batch: settings.batch,
+    dimensions: dimensionsOf(dimensions),
+    threads: system.threads,
+    settings: settingsOf(system, settings),
+  };
 }
 
-/** Threads pair rows only where a document has several numbers of them. */
-function keyEntries(entries: readonly Entry[], hasThreads: boolean): ReadonlyMap<string, Keyed> {
+/** What has one value on each side pairs no rows. */
+function keyEntries(
+  entries: readonly Entry[],
+  several: Readonly<Record<'threads' | 'settings', boolean>>,
+): ReadonlyMap<string, Keyed> {
   return new Map(
     entries.map((entry) => {
       const row = rowOf(entry);
-      const paired = hasThreads ? row : { ...row, threads: undefined };
+      const paired = {
+        ...row,
+        threads: several.threads ? row.threads : undefined,
+        settings: several.settings ? row.settings : undefined,
+      };
       return [rowKey(paired), { entry, paired }];
     }),
   );
 }
 
-function hasSeveralThreads(entries: readonly Entry[]): boolean {
-  return new Set(entries.map(({ report }) => report.system.threads)).size > 1;
+function hasSeveral(entries: readonly Entry[], key: 'threads' | 'settings'): boolean {
+  return new Set(entries.map((entry) => rowOf(entry)[key])).size > 1;
 }
 
 const ASPECTS = 'cut granularity keep_dynamic warmup_runs runs min_runs time_budget_ms'.split(' ');
@@ -173,6 +186,7 @@ function comparedModel({ entries, label }: EntryPair, count: number): ComparedMo
     reason: reason ?? null,
     no_verdict: whyNoVerdict(entries, ratio),
     dimensions: dimensionsOf(before.dimensions),
+    settings: settingsOf(report.system, report.settings),
     label,
   };
 }
@@ -268,9 +282,12 @@ function warningsOf(reports: readonly Comparable[]): readonly Warning[] {
 export function compareReports(before: readonly Comparable[], after: readonly Comparable[]): Comparison {
   const from = listEntries(before);
   const to = listEntries(after);
-  const hasThreads = hasSeveralThreads(from) || hasSeveralThreads(to);
-  const byKey = keyEntries(from, hasThreads);
-  const otherByKey = keyEntries(to, hasThreads);
+  const several = {
+    threads: hasSeveral(from, 'threads') || hasSeveral(to, 'threads'),
+    settings: hasSeveral(from, 'settings') || hasSeveral(to, 'settings'),
+  };
+  const byKey = keyEntries(from, several);
+  const otherByKey = keyEntries(to, several);
   const labels = labelRows([...new Map([...byKey, ...otherByKey]).values()].map(({ paired }) => paired));
   const pairs = [...byKey].flatMap(([key, { entry }]): EntryPair[] => {
     const other = otherByKey.get(key);

@@ -39,10 +39,11 @@ const rowSchema = z.strictObject({
     .string()
     .default('')
     .describe('Sizes of dimensions that the file leaves open, as in seq=128; empty for none'),
+  settings: z.string().default('').describe('Of the runtime and of the cut, on the first side'),
   label: z
     .string()
     .default('')
-    .describe('The model, and what tells its rows apart where it has several: batch, dimensions, threads'),
+    .describe('The model, and what tells its rows apart where it has several: batch, dimensions, threads, settings'),
 });
 
 export const comparisonSchema = z.strictObject({

@@ -1,4 +1,5 @@
-import { counted, groupedBy } from '../../../src/plugin-api.js';
+import { counted, groupedBy, runtimeText } from '../../../src/plugin-api.js';
+import { DEFAULT_SETTINGS, wordsOfCut } from '../report/configuration.js';
 import type { ComparedModel } from './comparison-schema.js';
 
 /** What pairs a row of the first side with one of the second. */
@@ -9,6 +10,8 @@ export interface Row {
   readonly dimensions: string;
   /** undefined where rows are paired whatever their numbers of threads. */
   readonly threads: number | undefined;
+  /** Of the runtime, and of the cut; undefined where rows are paired whatever they are. */
+  readonly settings: string | undefined;
 }
 
 export interface LabelledRow extends Row {
@@ -19,16 +22,26 @@ export function dimensionsOf(dimensions: readonly { readonly name: string; reado
   return dimensions.map(({ name, size }) => `${name}=${size}`).join(', ');
 }
 
-export function rowKey({ model, batch, dimensions, threads }: Row): string {
-  return JSON.stringify([model, batch, dimensions, threads]);
+export function settingsOf(
+  runtime: Parameters<typeof runtimeText>[0],
+  cutting: Readonly<Record<string, unknown>>,
+): string {
+  const { cut, granularity } = cutting;
+  const ofRuntime = runtimeText(runtime) || DEFAULT_SETTINGS;
+  if (cut !== 'kernel' && cut !== 'layer') return ofRuntime;
+  return `${ofRuntime}, ${wordsOfCut({ cut, granularity: typeof granularity === 'number' ? granularity : 1 })}`;
+}
+
+export function rowKey({ model, batch, dimensions, threads, settings }: Row): string {
+  return JSON.stringify([model, batch, dimensions, threads, settings]);
 }
 
 /** The row of the first side. */
-export function rowBefore({ model, batch, dimensions, threads_before: threads }: ComparedModel): Row {
-  return { model, batch, dimensions, threads };
+export function rowBefore({ model, batch, dimensions, threads_before: threads, settings }: ComparedModel): Row {
+  return { model, batch, dimensions, threads, settings };
 }
 
-function labelAmong({ model, batch, dimensions, threads }: Row, rows: readonly Row[]): string {
+function labelAmong({ model, batch, dimensions, threads, settings = '' }: Row, rows: readonly Row[]): string {
   const isShared = (has: (row: Row) => boolean): boolean => rows.every(has);
   const hasOneBatch = isShared((row) => row.batch === batch);
   const parts = dimensions.split(', ').filter((part) => {
@@ -41,6 +54,7 @@ function labelAmong({ model, batch, dimensions, threads }: Row, rows: readonly R
     ...(hasOneBatch ? [] : [`batch ${batch}`]),
     ...parts,
     ...(threads === undefined || isShared((row) => row.threads === threads) ? [] : [counted(threads, 'thread')]),
+    ...settings.split(', ').filter((part) => !isShared((row) => (row.settings ?? '').split(', ').includes(part))),
   ].join(', ');
 }
 

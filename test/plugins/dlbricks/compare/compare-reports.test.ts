@@ -113,9 +113,32 @@ describe('two reports', () => {
       [[2, 2]],
     );
     assert.deepEqual(unpaired, {
-      before: [{ model: 'a', batch: 1, dimensions: '', threads: 1, label: 'a, 1 thread' }],
+      before: [
+        {
+          model: 'a',
+          batch: 1,
+          dimensions: '',
+          threads: 1,
+          settings: 'default settings, up to 2 layers a brick',
+          label: 'a, 1 thread',
+        },
+      ],
       after: [],
     });
+  });
+
+  test('are compared by settings only where one of them has several', () => {
+    const on = (optimization_level: 'all' | 'basic', ms: number): Report => {
+      return comparedReport({ optimization_level }, [modelReport('a', { estimate_ms: ms })]);
+    };
+    const rowsOf = (...sides: Parameters<typeof compareReports>) => {
+      return compareReports(...sides).models.map(({ label, ratio }) => [label, ratio]);
+    };
+    assert.deepEqual(rowsOf([on('all', 1)], [on('basic', 2)]), [['a', 2]]);
+    assert.deepEqual(rowsOf([on('all', 1), on('basic', 2)], [on('basic', 6), on('all', 2)]), [
+      ['a, default settings', 2],
+      ['a, optimizer basic', 3],
+    ]);
   });
 
   test('label the rows of one model by what tells them apart', () => {
