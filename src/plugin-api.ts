@@ -184,6 +184,7 @@ export { type AgentDescription, isAbleTo } from './agent/agent-description.js';
 export {
   DEFAULT_RUNTIME,
   idleSettings,
+  listSessionEntries,
   optimizerText,
   type RuntimeAxes,
   type RuntimeSettings,

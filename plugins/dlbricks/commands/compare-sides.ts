@@ -119,7 +119,7 @@ export async function compareSides(
     }
     if (host.signal.aborted) {
       if (taken.length === 0) throw new PlatformError('cancelled', 'interrupted before the first round was complete');
-      host.warn(`interrupted; the ${counted(taken.length, 'complete round')} of ${rounds} are compared`);
+      host.warn(`interrupted; compared: ${counted(taken.length, 'complete round')} of ${rounds}`);
       host.setExitCode(EXIT_INTERRUPTED);
     }
     return comparisonDocument(compareRounds(sides, taken, { batch, isWhole }), { before, after, origin });

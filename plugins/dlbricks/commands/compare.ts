@@ -7,7 +7,6 @@ import {
   addQuietOption,
   addStoreOption,
   addTableOptions,
-  type Both,
   type CommandHost,
   EXIT_PARTIAL,
   EXIT_REFUSED,
@@ -21,9 +20,11 @@ import {
   wholeNumberOption,
   writeShown,
 } from '../../../src/plugin-api.js';
+import type { Comparable } from '../compare/comparable.js';
 import { compareReports } from '../compare/compare-reports.js';
 import { comparisonDocument, shownComparison } from '../compare/comparison-result.js';
 import type { ComparisonDocument } from '../compare/comparison-schema.js';
+import { judgeRows, type Occasion } from '../compare/gate.js';
 import { isOfStore, readSide } from '../compare/read-sides.js';
 import { isSide } from '../compare/side.js';
 import { saveKernels } from '../compare/save-kernels.js';
@@ -41,7 +42,14 @@ const OF_MACHINE: ReadonlySet<string> = new Set(['processor', 'architecture', 'c
 /** A gate is strict: it takes all around the software for software. */
 const OF_SOFTWARE: ReadonlySet<string> = new Set([...SOFTWARE_FACTS, 'kernel', 'container', 'tool_version']);
 
+type Compared = Omit<Occasion, 'where'>;
+
 const limitOption = numberOption(numberFrom(0, 1_000_000));
+
+interface Result {
+  readonly name: string;
+  readonly reports: readonly Comparable[];
+}
 
 interface CompareOptions extends OutputOptions, SidesOptions {
   readonly failAbove?: number;
@@ -67,7 +75,8 @@ Without models, A and B are there already: documents that 'dlbricks run',
 'validate' or 'compose' wrote with --export-json, reference logs (.yml) of
 --log, or systems of the store: store#DIGITS, by the beginning of the
 fingerprint. FILE#DIGITS is one system of a document that has several. Models
-are paired by name, batch and dimensions. Two measurements an hour apart may
+are paired by name, batch and dimensions; by threads and settings where a
+document has several. Two measurements an hour apart may
 differ although nothing was changed: to decide about a small change, name the
 models and measure both.
 
@@ -87,29 +96,18 @@ Examples:
   mlmodelscope compare store#3fa9c2e1 store#77b01d4c
   mlmodelscope compare after.json --baseline main.json --fail-above 5`;
 
-function slowerThan({ models }: ComparisonDocument, limitPercent: number): readonly string[] {
-  return models
-    .filter(({ verdict, ratio }) => verdict === 'slower' && (ratio ?? 0) > 1 + limitPercent / 100)
-    .map(({ model }) => model);
-}
-
-/** Models of which no comparison knows whether they are slower. */
-function undecided(documents: readonly ComparisonDocument[]): readonly string[] {
-  const rows = documents.flatMap(({ models }) => models);
-  const decided = new Set(rows.flatMap(({ model, verdict }) => (verdict === null ? [] : [model])));
-  return [...new Set(rows.map(({ model }) => model))].filter((name) => !decided.has(name));
-}
-
 /** @throws PlatformError `usage` where a gate would compare two machines, or nothing */
-function requireComparable(
-  { aspects, models, before, after }: ComparisonDocument,
-  { anyMachine = false, baseline }: CompareOptions,
-): void {
-  if (models.every(({ reason }) => reason !== null)) {
-    const reasons = models.map(({ model, reason }) => `${model}: ${reason ?? ''}`);
+function requireComparable(documents: readonly ComparisonDocument[], options: CompareOptions): void {
+  const rows = documents.flatMap(({ models }) => models);
+  if (rows.every(({ reason }) => reason !== null)) {
+    const reasons = new Set(rows.map(({ label, reason }) => `${label}: ${reason ?? ''}`));
     throw new PlatformError('usage', ['no model can be compared', ...reasons].join('\n'));
   }
-  if (anyMachine) return;
+  if (options.anyMachine !== true) for (const document of documents) requireAlike(document, options);
+}
+
+/** @throws PlatformError `usage` for two machines, or two changes */
+function requireAlike({ aspects, before, after }: ComparisonDocument, { baseline }: CompareOptions): void {
   const option = baseline === undefined ? '--fail-above' : '--baseline';
   const names = aspects.map(({ aspect }) => aspect).filter((aspect) => aspect !== 'host');
   const other = names.filter((aspect) => OF_MACHINE.has(aspect));
@@ -120,41 +118,72 @@ function requireComparable(
   }
   if (!isSoftware.includes(true) || !isSoftware.includes(false)) return;
   const problem = `${before} and ${after} differ in software and in something else too (${names.join(', ')})`;
-  throw new PlatformError('usage', `${option}: ${problem}; compare two that differ in one of them`);
+  throw new PlatformError(
+    'usage',
+    `${option}: ${problem}; compare two that differ in one of them, or add --any-machine`,
+  );
 }
 
-/** @throws PlatformError `usage` where one is none of them, or the two have no model in common */
-async function compareThere(
-  [before, after]: Both<string>,
-  openStore: () => Promise<ResultStore>,
-): Promise<ComparisonDocument> {
-  const side = [before, after].find(isSide);
-  if (side !== undefined) {
-    throw new PlatformError('usage', `${side} is to be measured: name models after --, as in -- zoo:resnet18`);
-  }
-  const comparison = compareReports(await readSide(before, openStore), await readSide(after, openStore));
+/** @throws PlatformError `usage` where the two have no model in common */
+function compareThere(before: Result, after: Result): Compared {
+  const comparison = compareReports(before.reports, after.reports);
   if (comparison.models.length === 0) {
     const { unpaired } = comparison;
-    const one = unpaired.before.join(', ') || 'none';
-    const other = unpaired.after.join(', ') || 'none';
+    const one = labelsOf(unpaired.before) || 'none';
+    const other = labelsOf(unpaired.after) || 'none';
     const problem = 'the two have no model of the same name, batch and dimensions in common';
-    throw new PlatformError('usage', `${problem}; ${before} has: ${one}; ${after} has: ${other}`);
+    throw new PlatformError('usage', `${problem}; ${before.name} has: ${one}; ${after.name} has: ${other}`);
   }
-  return comparisonDocument(comparison, { before, after });
+  const document = comparisonDocument(comparison, { before: before.name, after: after.name });
+  return { document, vanished: comparison.unpaired.before };
 }
 
-async function confirmed(
-  slower: readonly string[],
+/** @throws PlatformError `usage` where one occasion would confirm itself */
+function requireDifferent(results: readonly Result[]): void {
+  const names = new Map<string, string>();
+  for (const { name, reports } of results) {
+    const content = JSON.stringify(reports);
+    const same = names.get(content);
+    if (same !== undefined) {
+      const problem = `${same} and ${name} are the same result`;
+      throw new PlatformError('usage', `--baseline: ${problem}; name results that were measured one after the other`);
+    }
+    names.set(content, name);
+  }
+}
+
+function labelsOf(rows: readonly { readonly label: string }[]): string {
+  return rows.map(({ label }) => label).join(', ');
+}
+
+async function judge(
+  compared: readonly Compared[],
   limitPercent: number,
   measured: ComparedSides | undefined,
   host: CommandHost,
-): Promise<readonly string[]> {
-  if (slower.length === 0 || measured === undefined) return slower;
-  host.warn(`note: slower by more than ${limitPercent} %: ${slower.join(', ')}; measured once more to be sure`);
-  const again = slowerThan(await measured.again(slower), limitPercent);
-  const others = slower.filter((name) => !again.includes(name));
-  if (others.length > 0) host.warn(`note: not slower the second time: ${others.join(', ')}`);
-  return again;
+): Promise<void> {
+  const above = `slower by more than ${limitPercent} %`;
+  const occasions = compared.map((one) => {
+    return { ...one, where: measured === undefined ? `in ${one.document.after}` : 'the first time' };
+  });
+  let judged = judgeRows(occasions, limitPercent);
+  if (judged.slower.length > 0 && measured !== undefined) {
+    host.warn(`note: ${above}: ${labelsOf(judged.slower)}; measured once more to be sure`);
+    const document = await measured.again(judged.slower.map(({ model }) => model));
+    if (host.signal.aborted) return;
+    judged = judgeRows([...occasions, { document, vanished: [], where: 'the second time' }], limitPercent);
+  }
+  for (const { label, slower, notSlower } of judged.cleared) {
+    host.warn(`note: ${above} ${slower.join(', ')}, but not ${notSlower.join(', ')}: ${label}`);
+  }
+  for (const { label, slower, undecided } of judged.open) {
+    const found = [...slower.map((where) => `${above} ${where}`), ...undecided].join(', ');
+    host.warn(`no verdict, so --fail-above decides nothing about it: ${label}: ${found}`);
+    host.setExitCode(EXIT_PARTIAL);
+  }
+  if (judged.slower.length === 0) return;
+  host.warn(`${above}: ${labelsOf(judged.slower)}`);
+  host.setExitCode(EXIT_REFUSED);
 }
 
 /** @throws PlatformError `usage` for an option that only measuring has */
@@ -170,9 +199,8 @@ async function compareResults(
   given: readonly string[],
   { baseline, store }: CompareOptions,
   host: CommandHost,
-): Promise<readonly ComparisonDocument[]> {
-  const [first = '', second, ...others] = given;
-  if (baseline === undefined && (second === undefined || others.length > 0)) {
+): Promise<readonly Compared[]> {
+  if (baseline === undefined && given.length !== 2) {
     throw new PlatformError('usage', 'name two sides, or one and --baseline FILE');
   }
   if (store !== undefined && ![...given, baseline ?? ''].some(isOfStore)) {
@@ -180,10 +208,16 @@ async function compareResults(
   }
   let opened: Promise<ResultStore> | undefined;
   const openStore = () => (opened ??= host.openStore(store, { access: 'read' }));
-  if (baseline === undefined) return [await compareThere([first, second ?? ''], openStore)];
-  const documents: ComparisonDocument[] = [];
-  for (const result of given) documents.push(await compareThere([baseline, result], openStore));
-  return documents;
+  const names = baseline === undefined ? given : [baseline, ...given];
+  const side = names.find(isSide);
+  if (side !== undefined) {
+    throw new PlatformError('usage', `${side} is to be measured: name models after --, as in -- zoo:resnet18`);
+  }
+  const results: Result[] = [];
+  for (const name of names) results.push({ name, reports: await readSide(name, openStore) });
+  if (baseline !== undefined) requireDifferent(results);
+  const [before, ...after] = results;
+  return before === undefined ? [] : after.map((result) => compareThere(before, result));
 }
 
 export function registerCompare(program: Command, host: CommandHost): void {
@@ -211,7 +245,10 @@ export function registerCompare(program: Command, host: CommandHost): void {
       '--baseline <file>',
       'compare each result with this one; with --fail-above, a model fails only if it is slower in all of them',
     )
-    .option('--any-machine', 'let --fail-above and --baseline compare different machines')
+    .option(
+      '--any-machine',
+      'let --fail-above and --baseline compare different machines, and software together with other changes',
+    )
     .option('--export-svg <file>', 'draw the changes with their intervals')
     .option(
       '--save-kernels <folder>',
@@ -223,12 +260,18 @@ export function registerCompare(program: Command, host: CommandHost): void {
       const outputs = await prepareOutputs(options);
       const isMeasured = b !== undefined && references.length > 0 && options.baseline === undefined;
       if (!isMeasured) refuseMeasuringOptions(options);
+      if (isMeasured && !isSide(a) && !isSide(b)) {
+        const problem = `neither ${a} nor ${b} is a side to measure (--help lists them)`;
+        throw new PlatformError('usage', `${problem}; to compare several results, name the one before with --baseline`);
+      }
       const measured = isMeasured ? await compareSides([a, b], references, options, host) : undefined;
       const given = [a, ...(b === undefined ? [] : [b]), ...references];
-      const documents = measured === undefined ? await compareResults(given, options, host) : [measured.document];
-      if (options.failAbove !== undefined || options.baseline !== undefined) {
-        for (const document of documents) requireComparable(document, options);
-      }
+      const compared =
+        measured === undefined
+          ? await compareResults(given, options, host)
+          : [{ document: measured.document, vanished: [] }];
+      const documents = compared.map(({ document }) => document);
+      if (options.failAbove !== undefined || options.baseline !== undefined) requireComparable(documents, options);
       const [document] = documents;
       if (document === undefined) return;
       await writeShown(shownComparison(document), outputs, host);
@@ -238,16 +281,6 @@ export function registerCompare(program: Command, host: CommandHost): void {
       }
       const { failAbove } = options;
       if (failAbove === undefined || host.signal.aborted) return;
-      const ofAll = documents.map((one) => slowerThan(one, failAbove));
-      const always = (ofAll[0] ?? []).filter((name) => ofAll.every((names) => names.includes(name)));
-      const slower = await confirmed(always, failAbove, measured, host);
-      const open = undecided(documents);
-      if (open.length > 0) {
-        host.warn(`no verdict, so --fail-above decides nothing about them: ${open.join(', ')}`);
-        host.setExitCode(EXIT_PARTIAL);
-      }
-      if (slower.length === 0) return;
-      host.warn(`slower by more than ${failAbove} %: ${slower.join(', ')}`);
-      host.setExitCode(EXIT_REFUSED);
+      await judge(compared, failAbove, measured, host);
     });
 }

@@ -1,4 +1,4 @@
-import type { EstimatedBricks } from '../../../src/plugin-api.js';
+import type { EstimatedBricks, runtimeText } from '../../../src/plugin-api.js';
 import type { ModelReport, Report } from '../report/report-schema.js';
 
 export type ComparableBrick = EstimatedBricks['bricks'][number];
@@ -15,10 +15,16 @@ export type ComparableModel = Pick<
   | 'end_to_end_ms'
 > & { readonly bricks: readonly ComparableBrick[] };
 
+export interface Warning {
+  readonly cause: string;
+  readonly message: string;
+}
+
 export interface Comparable {
-  readonly system: { readonly fingerprint: string; readonly threads: number } & Readonly<Record<string, unknown>>;
+  readonly system: { readonly fingerprint: string; readonly threads: number } & Parameters<typeof runtimeText>[0] &
+    Readonly<Record<string, unknown>>;
   readonly settings: { readonly batch: number } & Readonly<Record<string, unknown>>;
-  readonly summary: Pick<Report['summary'], 'spread_percent'>;
+  readonly summary: Pick<Report['summary'], 'spread_percent'> & Partial<Pick<Report['summary'], 'no_interval_reason'>>;
   readonly provenance: {
     readonly tool: { readonly version: string };
     readonly host: string | null;
@@ -29,6 +35,7 @@ export interface Comparable {
       readonly file_sha256: string | null;
     }[];
   } | null;
+  readonly warnings?: readonly Warning[];
   readonly models: readonly ComparableModel[];
   /** Why models have no bricks, and the remedy; undefined where all have them. */
   readonly withoutBricks?: string | undefined;

@@ -1,10 +1,21 @@
-import { ownValue } from '../../../src/plugin-api.js';
+import { distinctByContent, ownValue } from '../../../src/plugin-api.js';
 import { geometricMean } from '../estimate/statistics.js';
-import type { Comparable, ComparableBrick, ComparableModel } from './comparable.js';
-import { bothRatios, comparedBrick, type Comparison, type Ratio } from './comparison.js';
+import type { Comparable, ComparableBrick, ComparableModel, Warning } from './comparable.js';
+import { bothRatios, comparedBrick, type Comparison, judgeRatio, type Ratio } from './comparison.js';
 import type { Aspect, ComparedBrick, ComparedModel } from './comparison-schema.js';
+import { dimensionsOf, labelRows, type LabelledRow, type Row, rowKey, settingsOf } from './row.js';
 
 type Entry = ReturnType<typeof listEntries>[number];
+
+interface Keyed {
+  readonly entry: Entry;
+  readonly paired: Row;
+}
+
+interface EntryPair {
+  readonly entries: readonly [Entry, Entry];
+  readonly label: string;
+}
 
 /** That intervals contain all ratios of a table at once. */
 const CONFIDENCE = 0.95;
@@ -47,18 +58,38 @@ function listEntries(reports: readonly Comparable[]) {
   return reports.flatMap((report) => report.models.map((model) => ({ report, model })));
 }
 
-/** The same model of the other side has the same name. Threads are in it only where a document has several. */
-function keyEntries(entries: readonly Entry[], hasThreads: boolean): ReadonlyMap<string, Entry> {
-  const keyOf = ({ report, model }: Entry): string => {
-    const dimensions = model.dimensions.map(({ name, size }) => `${name}=${size}`);
-    const threads = hasThreads ? [report.system.threads] : [];
-    return JSON.stringify([model.name, report.settings.batch, ...dimensions, ...threads]);
+function rowOf({ report, model }: Entry): Row {
+  const { name, dimensions } = model;
+  const { settings, system } = report;
+  return {
+    model: name,
+    batch: settings.batch,
+    dimensions: dimensionsOf(dimensions),
+    threads: system.threads,
+    settings: settingsOf(system, settings),
   };
-  return new Map(entries.map((entry) => [keyOf(entry), entry]));
 }
 
-function hasSeveralThreads(entries: readonly Entry[]): boolean {
-  return new Set(entries.map(({ report }) => report.system.threads)).size > 1;
+/** What has one value on each side pairs no rows. */
+function keyEntries(
+  entries: readonly Entry[],
+  several: Readonly<Record<'threads' | 'settings', boolean>>,
+): ReadonlyMap<string, Keyed> {
+  return new Map(
+    entries.map((entry) => {
+      const row = rowOf(entry);
+      const paired = {
+        ...row,
+        threads: several.threads ? row.threads : undefined,
+        settings: several.settings ? row.settings : undefined,
+      };
+      return [rowKey(paired), { entry, paired }];
+    }),
+  );
+}
+
+function hasSeveral(entries: readonly Entry[], key: 'threads' | 'settings'): boolean {
+  return new Set(entries.map((entry) => rowOf(entry)[key])).size > 1;
 }
 
 const ASPECTS = 'cut granularity keep_dynamic warmup_runs runs min_runs time_budget_ms'.split(' ');
@@ -82,9 +113,10 @@ function listFacts({ report: { system, settings, provenance }, model }: Entry): 
   return facts;
 }
 
-function findAspects(pairs: readonly (readonly [Entry, Entry])[]): readonly Aspect[] {
+function findAspects(pairs: readonly EntryPair[]): readonly Aspect[] {
   const found = new Map<string, Aspect>();
-  for (const [before, after] of pairs) {
+  for (const { entries } of pairs) {
+    const [before, after] = entries;
     const afterFacts = listFacts(after);
     for (const [aspect, value] of listFacts(before)) {
       const other = afterFacts.get(aspect);
@@ -112,9 +144,33 @@ function whyNot({ report, model: before }: Entry, { report: other, model: after 
   return `${partial.includes(false) ? `the estimate ${which} covers` : 'both estimates cover'} only a part of the model`;
 }
 
-function comparedModel(pair: readonly [Entry, Entry], count: number): ComparedModel {
-  const [{ report, model: before }, { report: other, model: after }] = pair;
-  const reason = whyNot(...pair);
+/** Why an estimate gives a ratio no interval, and the remedy. @param which of the two, in words */
+function whyNoInterval({ report, model }: Entry, which: string): string | undefined {
+  const { estimate_low_ms: low, estimate_high_ms: high } = model;
+  if (positive(low) !== undefined && positive(high) !== undefined) return undefined;
+  const plugin = pluginOf(report);
+  if (plugin !== 'dlbricks') {
+    return `times of the plugin ${plugin} have no interval; 'mlmodelscope compare A B -- MODEL' measures both sides`;
+  }
+  if (low !== null && high === null) {
+    return `work depends on made-up values (${which}); give the values with --input, or use --values-of-run`;
+  }
+  if (low !== null) return `an interval reaches 0 (${which}); measure again on a quieter machine`;
+  const reason = report.summary.no_interval_reason ?? undefined;
+  const problem = `an estimate has no interval (${which}${reason === undefined ? '' : `: ${reason}`})`;
+  return `${problem}; 'mlmodelscope dlbricks run' without --repeat-limit measures bricks on several occasions`;
+}
+
+function whyNoVerdict([before, after]: EntryPair['entries'], ratio: Ratio | undefined): string | null {
+  if (ratio === undefined || judgeRatio(ratio) !== undefined) return null;
+  const ofBoth = whyNoInterval(before, 'before and after');
+  if (ofBoth === whyNoInterval(after, 'before and after')) return ofBoth ?? null;
+  return [whyNoInterval(before, 'before'), whyNoInterval(after, 'after')].filter((why) => why !== undefined).join('; ');
+}
+
+function comparedModel({ entries, label }: EntryPair, count: number): ComparedModel {
+  const [{ report, model: before }, { report: other, model: after }] = entries;
+  const reason = whyNot(...entries);
   const from = positive(before.end_to_end_ms);
   const to = positive(after.end_to_end_ms);
   const ratio = reason === undefined ? compareEstimates(before, after, count) : undefined;
@@ -128,6 +184,10 @@ function comparedModel(pair: readonly [Entry, Entry], count: number): ComparedMo
     after_ms: after.estimate_ms,
     ...bothRatios(ratio, measured),
     reason: reason ?? null,
+    no_verdict: whyNoVerdict(entries, ratio),
+    dimensions: dimensionsOf(before.dimensions),
+    settings: settingsOf(report.system, report.settings),
+    label,
   };
 }
 
@@ -171,10 +231,11 @@ function compareFound({ before, after, beforeMs, afterMs, models }: FoundBrick, 
   return comparedBrick(brick, [beforeMs, afterMs], ratio);
 }
 
-function comparedBricks(pairs: readonly (readonly [Entry, Entry])[]): Pick<Comparison, 'bricks' | 'unmatched'> {
+function comparedBricks(pairs: readonly EntryPair[]): Pick<Comparison, 'bricks' | 'unmatched'> {
   const found = new Map<string, FoundBrick>();
   const time = { before: { all: 0, alone: 0 }, after: { all: 0, alone: 0 } };
-  for (const [{ report, model }, { report: otherReport, model: otherModel }] of pairs) {
+  for (const { entries, label } of pairs) {
+    const [{ report, model }, { report: otherReport, model: otherModel }] = entries;
     // Where one side does not know its bricks, those of the other have no counterpart, whatever they are.
     if (model.bricks.length === 0 || otherModel.bricks.length === 0) continue;
     const others = new Map(otherModel.bricks.map((brick) => [brick.signature, brick]));
@@ -195,7 +256,7 @@ function comparedBricks(pairs: readonly (readonly [Entry, Entry])[]): Pick<Compa
       const sides = { before: [report, brick], after: [otherReport, other] } as const;
       const one: FoundBrick = found.get(key) ?? { ...sides, beforeMs, afterMs, models: [] };
       const { sequences } = brick;
-      one.models.push({ name: model.name, sequences, difference_ms: afterMs * other.sequences - beforeMs * sequences });
+      one.models.push({ name: label, sequences, difference_ms: afterMs * other.sequences - beforeMs * sequences });
       found.set(key, one);
     }
     for (const { signature, latency_ms: ms, sequences } of otherModel.bricks) {
@@ -214,20 +275,29 @@ function whyNoBricks(reports: readonly Comparable[]): string | undefined {
   return reports.find(({ withoutBricks }) => withoutBricks !== undefined)?.withoutBricks;
 }
 
+function warningsOf(reports: readonly Comparable[]): readonly Warning[] {
+  return distinctByContent(reports.flatMap(({ warnings = [] }) => warnings));
+}
+
 export function compareReports(before: readonly Comparable[], after: readonly Comparable[]): Comparison {
   const from = listEntries(before);
   const to = listEntries(after);
-  const hasThreads = hasSeveralThreads(from) || hasSeveralThreads(to);
-  const byKey = keyEntries(from, hasThreads);
-  const otherByKey = keyEntries(to, hasThreads);
-  const pairs = [...byKey].flatMap(([key, entry]): (readonly [Entry, Entry])[] => {
+  const several = {
+    threads: hasSeveral(from, 'threads') || hasSeveral(to, 'threads'),
+    settings: hasSeveral(from, 'settings') || hasSeveral(to, 'settings'),
+  };
+  const byKey = keyEntries(from, several);
+  const otherByKey = keyEntries(to, several);
+  const labels = labelRows([...new Map([...byKey, ...otherByKey]).values()].map(({ paired }) => paired));
+  const pairs = [...byKey].flatMap(([key, { entry }]): EntryPair[] => {
     const other = otherByKey.get(key);
-    return other === undefined ? [] : [[entry, other]];
+    return other === undefined ? [] : [{ entries: [entry, other.entry], label: labels.get(key) ?? '' }];
   });
-  const comparable = pairs.filter((pair) => whyNot(...pair) === undefined);
+  const comparable = pairs.filter(({ entries }) => whyNot(...entries) === undefined);
   const models = pairs.map((pair) => comparedModel(pair, comparable.length));
-  const namesIn = (entries: ReadonlyMap<string, Entry>, others: ReadonlyMap<string, Entry>): string[] => {
-    return [...new Set([...entries].flatMap(([key, { model }]) => (others.has(key) ? [] : [model.name])))];
+  const rowsIn = (entries: typeof byKey, others: typeof byKey): LabelledRow[] => {
+    const alone = [...entries].filter(([key]) => !others.has(key));
+    return alone.map(([key, { entry }]) => ({ ...rowOf(entry), label: labels.get(key) ?? '' }));
   };
   return {
     aspects: findAspects(comparable),
@@ -235,6 +305,7 @@ export function compareReports(before: readonly Comparable[], after: readonly Co
     overall: computeOverall(models),
     ...comparedBricks(comparable),
     withoutBricks: { before: whyNoBricks(before), after: whyNoBricks(after) },
-    unpaired: { before: namesIn(byKey, otherByKey), after: namesIn(otherByKey, byKey) },
+    warnings: { before: warningsOf(before), after: warningsOf(after) },
+    unpaired: { before: rowsIn(byKey, otherByKey), after: rowsIn(otherByKey, byKey) },
   };
 }

@@ -19,6 +19,7 @@ import { bothRatios, comparedBrick, type Comparison, type Ratio } from './compar
 import type { Aspect, ComparedBrick, ComparedModel } from './comparison-schema.js';
 import type { PreparedSide } from './measure-sides.js';
 import { type Region, findRegions } from './regions.js';
+import { dimensionsOf, settingsOf } from './row.js';
 
 /** Models and bricks are two tables: both together are wrong in one of 20 runs. */
 const TAIL_OF_TABLE = 0.025;
@@ -228,6 +229,10 @@ export function compareRounds(
       after_ms: typical?.[1] ?? null,
       ...bothRatios(ratio, computePairedRatio(wholes, confidence)),
       reason: ratio === undefined ? whyNone(sides, index, ofModel) : null,
+      no_verdict: times.length === 1 ? 'one round has no interval; let two or more rounds complete' : null,
+      dimensions: dimensionsOf(sides[0].models[index]?.inputs?.sizes ?? []),
+      settings: settingsOf(toSystemDocument(sides[0].system), {}),
+      label: names[index] ?? '',
     };
   });
   const counterparts = new Counterparts();

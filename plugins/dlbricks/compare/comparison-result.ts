@@ -2,8 +2,10 @@ import {
   buildProvenance,
   type Column,
   counted,
+  distinctByContent,
   fittingTable,
   formatMs,
+  groupedBy,
   left,
   leftOutLines,
   oneLine,
@@ -22,6 +24,7 @@ import {
 import { operatorsLabel } from '../bricks/brick.js';
 import { toPercent } from '../report/figures.js';
 import { percent } from '../report/words.js';
+import type { Warning } from './comparable.js';
 import { type Comparison, ratioFields } from './comparison.js';
 import {
   type ComparedBrick,
@@ -39,11 +42,15 @@ export interface ComparedSides {
   readonly origin?: Origin | undefined;
 }
 
+function named(side: string, warnings: readonly Warning[] = []): Warning[] {
+  return warnings.map(({ cause, message }) => ({ cause, message: `${side}: ${message}` }));
+}
+
 export function comparisonDocument(
   comparison: Comparison,
   { before, after, origin }: ComparedSides,
 ): ComparisonDocument {
-  const { aspects, models, overall, bricks, unmatched, unpaired, withoutBricks, rounds = null } = comparison;
+  const { aspects, models, overall, bricks, unmatched, unpaired, withoutBricks, rounds = null, warnings } = comparison;
   const [aspect, ...others] = aspects;
   const ofReports = 'the two reports state it';
   return {
@@ -54,6 +61,7 @@ export function comparisonDocument(
     after,
     aspects: [...aspects],
     put_down_to: others.length === 0 ? (aspect?.aspect ?? null) : null,
+    warnings: distinctByContent([...named(before, warnings?.before), ...named(after, warnings?.after)]),
     models: [...models],
     geometric_mean: { models: models.filter(({ ratio }) => ratio !== null).length, ...ratioFields(overall) },
     bricks: bricks.toSorted((a, b) => Math.abs(b.difference_ms) - Math.abs(a.difference_ms)),
@@ -61,8 +69,8 @@ export function comparisonDocument(
     unmatched_after_percent: toPercent(unmatched.after),
     no_bricks_before: withoutBricks?.before ?? null,
     no_bricks_after: withoutBricks?.after ?? null,
-    only_before: [...unpaired.before],
-    only_after: [...unpaired.after],
+    only_before: unpaired.before.map(({ label }) => label),
+    only_after: unpaired.after.map(({ label }) => label),
   };
 }
 
@@ -77,7 +85,7 @@ function change({ ratio, ratio_low: low, ratio_high: high }: Change): string {
 }
 
 const COLUMNS: readonly Column<ComparedModel>[] = [
-  left('model', ({ model }) => oneLine(model)),
+  left('model', ({ label }) => oneLine(label)),
   right('batch', ({ batch }) => String(batch)),
   right('before (ms)', (row) => formatMs(row.before_ms)),
   right('after (ms)', (row) => formatMs(row.after_ms)),
@@ -138,26 +146,32 @@ function causeText(document: ComparisonDocument): string {
   return `confounded: ${counted(aspects.length, 'aspect')} differ, so no change is put down to one of them: ${list}`;
 }
 
+/** A model with several rows counts as one model only. */
+function rowsText(rows: readonly ComparedModel[]): string {
+  return counted(rows.length, new Set(rows.map(({ model }) => model)).size === rows.length ? 'model' : 'row');
+}
+
 function listNotes(document: ComparisonDocument): string[] {
   const { geometric_mean: overall, models } = document;
   const { unmatched_before_percent: before, unmatched_after_percent: after } = document;
+  const compared = models.filter(({ ratio }) => ratio !== null);
   const lines: string[] = [];
   if (overall.models > 1) {
     const verdict = overall.verdict === null ? '' : `: ${overall.verdict}`;
-    lines.push(`geometric mean over ${counted(overall.models, 'model')}: ${change(overall)}${verdict}`);
+    lines.push(`geometric mean over ${rowsText(compared)}: ${change(overall)}${verdict}`);
   }
   if (document.rounds !== null) {
     const { rounds, before: first, after: second } = document;
     lines.push(`${counted(rounds, 'round')} of ${oneLine(first)} (before) and ${oneLine(second)} (after) by turns`);
   }
   if (models.some(({ reason }) => reason === null)) lines.push(causeText(document));
-  for (const { model, reason } of models) if (reason !== null) lines.push(`${oneLine(model)}: not compared: ${reason}`);
-  const unclear = models.filter(({ ratio, verdict }) => ratio !== null && verdict === null);
-  if (unclear.length > 0) {
-    const names = unclear.map(({ model }) => oneLine(model)).join(', ');
-    lines.push(
-      `no verdict for ${names}: an estimate has no interval, or one that reaches 0; measure again on a quieter machine`,
-    );
+  for (const { label, reason } of models) if (reason !== null) lines.push(`${oneLine(label)}: not compared: ${reason}`);
+  const unclear = groupedBy(
+    models.filter((row) => row.no_verdict !== null),
+    (row) => row.no_verdict ?? '',
+  );
+  for (const [reason, rows] of unclear) {
+    lines.push(`no verdict for ${rows.map(({ label }) => oneLine(label)).join(', ')}: ${oneLine(reason)}`);
   }
   for (const [names, side] of [
     [document.only_before, document.before],
@@ -175,18 +189,29 @@ function listNotes(document: ComparisonDocument): string[] {
   return lines;
 }
 
+function warningLines({ warnings }: ComparisonDocument): string[] {
+  return warnings.map(({ message }) => `warning: ${oneLine(message)}`);
+}
+
 function buildTableResult(document: ComparisonDocument): TableResult {
   const keys = Object.keys(document.models[0] ?? {}) as (keyof ComparedModel)[];
   return {
     document,
     records: { keys, rows: document.models.map((row) => keys.map((key) => row[key])) },
     table: textTable(COLUMNS, document.models),
+    warnings: warningLines(document),
     notes: listNotes(document),
   };
 }
 
 function changedBricks({ bricks }: ComparisonDocument): readonly ComparedBrick[] {
   return bricks.filter(isChange).slice(0, MAX_BRICKS);
+}
+
+function whyNoBrick({ bricks, no_bricks_before: before, no_bricks_after: after }: ComparisonDocument): string[] {
+  if (bricks.length === 0) return (before ?? after) === null ? ['the two have no brick in common'] : [];
+  const unclear = bricks.filter(({ verdict }) => verdict === null).length;
+  return [unclear > 0 ? `no verdict for ${counted(unclear, 'brick')}` : 'no brick changed by more than could be seen'];
 }
 
 function buildPage(document: ComparisonDocument): Page {
@@ -200,14 +225,14 @@ function buildPage(document: ComparisonDocument): Page {
     unit: 'time after over time before',
     words: { value: 'ratio', interval: 'its interval', other: 'as before' },
     ranges: models.map((row) => {
-      const { model, ratio, ratio_low: low, ratio_high: high, verdict, reason } = row;
+      const { label, ratio, ratio_low: low, ratio_high: high, verdict, reason } = row;
       const text = reason === null ? `${change(row)}${verdict === null ? '' : `: ${verdict}`}` : 'not compared';
-      return { name: model, value: ratio, low, high, other: ratio === null ? null : 1, text };
+      return { name: label, value: ratio, low, high, other: ratio === null ? null : 1, text };
     }),
   });
   return {
     title: `${after} compared with ${before}`,
-    verdict: `Of ${counted(models.length, 'model')}: ${seen.join(', ')}.${mean}`,
+    verdict: `Of ${rowsText(models)}: ${seen.join(', ')}.${mean}`,
     sections: [
       { title: 'Models', chart, table: textTable(COLUMNS, models) },
       { title: 'Bricks', lead: 'The largest differences first.', table: textTable(BRICK_COLUMNS, bricks) },
@@ -217,7 +242,7 @@ function buildPage(document: ComparisonDocument): Page {
 
 function drawComparison(document: ComparisonDocument): string {
   const { before, after, models } = document;
-  const ofModels = models.map((row) => ({ ...row, name: row.model }));
+  const ofModels = models.map((row) => ({ ...row, name: row.label }));
   const ofBricks = changedBricks(document).map((row) => ({ ...row, name: `  ${kernelsText(row)}` }));
   const ranges = [...ofModels, ...ofBricks].flatMap((row) => {
     const { name, ratio: value, ratio_low: low, ratio_high: high } = row;
@@ -237,11 +262,12 @@ export function shownComparison(document: ComparisonDocument): Shown {
       const rows = changedBricks(document);
       const bricks = fittingTable(BRICK_COLUMNS, rows, { width, dispensable: DISPENSABLE_OF_BRICKS });
       const all = document.bricks.length;
-      const none = all === 0 ? 'the two have no brick in common' : 'no brick changed by more than could be seen';
       const heading = `bricks that changed, by what they cost in all models (${rows.length} of ${all}):`;
-      const ofBricks = rows.length === 0 ? [none] : [heading, bricks.text];
-      const notes = listNotes(document).map((line) => wrap(line, width, '  '));
-      return [models.text, ...leftOutLines(models, width), ...notes, ...ofBricks, ''].join('\n');
+      const ofBricks = rows.length === 0 ? whyNoBrick(document) : [heading, bricks.text];
+      const wrapped = (lines: readonly string[]) => lines.map((line) => wrap(line, width, '  '));
+      const warnings = wrapped(warningLines(document));
+      const notes = wrapped(listNotes(document));
+      return [...warnings, models.text, ...leftOutLines(models, width), ...notes, ...ofBricks, ''].join('\n');
     },
   };
 }

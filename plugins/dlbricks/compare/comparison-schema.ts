@@ -30,6 +30,20 @@ const rowSchema = z.strictObject({
   measured_ratio_low: known.default(null).describe('null where the interval is not known'),
   measured_ratio_high: known.default(null),
   reason: z.string().nullable().describe('Why the two are not compared; null where they are'),
+  no_verdict: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('Why the two are compared without a verdict, and the remedy'),
+  dimensions: z
+    .string()
+    .default('')
+    .describe('Sizes of dimensions that the file leaves open, as in seq=128; empty for none'),
+  settings: z.string().default('').describe('Of the runtime and of the cut, on the first side'),
+  label: z
+    .string()
+    .default('')
+    .describe('The model, and what tells its rows apart where it has several: batch, dimensions, threads, settings'),
 });
 
 export const comparisonSchema = z.strictObject({
@@ -49,8 +63,12 @@ export const comparisonSchema = z.strictObject({
     .string()
     .nullable()
     .describe('The only aspect that differs; null where none differs, or several do, so that no cause is known'),
+  warnings: z
+    .array(z.strictObject({ cause: z.string(), message: z.string().describe('With the name of the side') }))
+    .default([])
+    .describe('Those of the two sides, where each was measured on its own'),
   models: z.array(rowSchema),
-  geometric_mean: z.strictObject({ models: z.int(), ...ratioSchema }),
+  geometric_mean: z.strictObject({ models: z.int().describe('Rows of models in the mean'), ...ratioSchema }),
   bricks: z
     .array(
       z.strictObject({
@@ -65,7 +83,13 @@ export const comparisonSchema = z.strictObject({
         after_ms: z.number(),
         ...ratioSchema,
         difference_ms: z.number().describe('Over all sequences of all models'),
-        models: z.array(z.strictObject({ name: z.string(), sequences: z.int(), difference_ms: z.number() })),
+        models: z.array(
+          z.strictObject({
+            name: z.string().describe('Label of the row'),
+            sequences: z.int(),
+            difference_ms: z.number(),
+          }),
+        ),
       }),
     )
     .describe(
@@ -75,7 +99,7 @@ export const comparisonSchema = z.strictObject({
   unmatched_after_percent: known,
   no_bricks_before: z.string().nullable().describe('Why the side has no bricks of some models, and the remedy'),
   no_bricks_after: z.string().nullable(),
-  only_before: z.array(z.string()).describe('Models of the first report alone'),
+  only_before: z.array(z.string()).describe('Labels of rows of the first side alone'),
   only_after: z.array(z.string()),
 });
 

@@ -1,6 +1,8 @@
 import { sumOf } from '../../../src/plugin-api.js';
 import { toPercent } from '../report/figures.js';
+import type { Warning } from './comparable.js';
 import type { Aspect, ComparedBrick, ComparedModel, Verdict } from './comparison-schema.js';
+import type { LabelledRow } from './row.js';
 
 export interface Ratio {
   readonly ratio: number;
@@ -17,9 +19,10 @@ export interface Comparison {
   readonly unmatched: { readonly before: number | undefined; readonly after: number | undefined };
   /** undefined where a side has all. */
   readonly withoutBricks?: { readonly before: string | undefined; readonly after: string | undefined };
+  readonly warnings?: { readonly before: readonly Warning[]; readonly after: readonly Warning[] };
   /** undefined where each side was measured on its own. */
   readonly rounds?: number | undefined;
-  readonly unpaired: { readonly before: readonly string[]; readonly after: readonly string[] };
+  readonly unpaired: { readonly before: readonly LabelledRow[]; readonly after: readonly LabelledRow[] };
 }
 
 /** Times of kernels are whole microseconds. */

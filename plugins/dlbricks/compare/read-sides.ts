@@ -6,6 +6,7 @@ import {
   estimatedSystems,
   isManifestPath,
   type KeptEstimate,
+  listSessionEntries,
   type Log,
   PlatformError,
   readJsonFile,
@@ -23,13 +24,30 @@ import type { Comparable } from './comparable.js';
 
 const MAX_PROBLEMS = 5;
 
-/** all.json#3fa9c2e1 */
-const WITH_SYSTEM = /^(.+)#([0-9a-f]{4,64})$/;
+/** all.json#3fa9c2e1, but not run#2.json */
+const WITH_SYSTEM = /^(.+)#([^#./\\]*)$/;
 
-const OF_STORE = /^store#([0-9a-f]*)$/;
+const OF_STORE = /^store#([^#./\\]*)$/;
 
 export function isOfStore(reference: string): boolean {
   return OF_STORE.test(reference);
+}
+
+/** Those whose fingerprints begin with what follows `#`. */
+function beginningWith<T extends { readonly fingerprint: string }>(digits: string, systems: readonly T[]): T[] {
+  return systems.filter(({ fingerprint }) => fingerprint.startsWith(digits.toLowerCase()));
+}
+
+/** undefined where the digits name one system. */
+function systemProblem(
+  digits: string,
+  found: readonly { readonly fingerprint: string }[],
+  where: string,
+): string | undefined {
+  if (digits === '') return 'name a system by the beginning of its fingerprint';
+  const fingerprints = new Set(found.map(({ fingerprint }) => fingerprint));
+  if (fingerprints.size > 1) return `several systems begin with ${digits}`;
+  return fingerprints.size === 0 ? `${where} has no system ${digits}` : undefined;
 }
 
 function systemLine(prefix: string, system: Report['system']): string {
@@ -54,10 +72,12 @@ async function ofReports(reference: string): Promise<readonly Comparable[]> {
   const [, path = reference, digits] = WITH_SYSTEM.exec(reference) ?? [];
   const reports = await readReports(path);
   if (digits === undefined) return reports;
-  const found = reports.filter(({ system }) => system.fingerprint.startsWith(digits));
-  if (found.length > 0) return found;
-  const list = new Set(reports.map(({ system }) => systemLine('', system)));
-  throw new PlatformError('usage', [`${path} has no system ${digits}; it has:`, ...list].join('\n'));
+  const systems = reports.map(({ system }) => system);
+  const found = beginningWith(digits, systems);
+  const problem = systemProblem(digits, found, 'the document');
+  if (problem === undefined) return reports.filter(({ system }) => found.includes(system));
+  const list = new Set(systems.map((system) => systemLine(`${path}#`, system)));
+  throw new PlatformError('usage', [`${reference}: ${problem}; it has:`, ...list].join('\n'));
 }
 
 function readNumber(value: unknown, usual: number): number {
@@ -83,7 +103,7 @@ async function ofLog(path: string): Promise<readonly Comparable[]> {
     const { cut, granularity } = (evaluation['settings'] ?? {}) as Record<string, unknown>;
     const threads = readNumber(evaluation['threads'], 1);
     return {
-      system: { fingerprint: '', ...stack, threads, ...runtime, session: JSON.stringify(session) },
+      system: { fingerprint: '', ...stack, threads, ...runtime, session: listSessionEntries(session) },
       settings: {
         ...{ batch: readNumber(evaluation['batch_size'], 1), plugin: evaluation['plugin'], cut, granularity },
         ...(evaluation['protocol'] as object),
@@ -92,6 +112,7 @@ async function ofLog(path: string): Promise<readonly Comparable[]> {
       ...(models.some(({ bricks }) => bricks === undefined) && {
         withoutBricks: evaluation['plugin'] === 'dlbricks' ? ofDlbricks : ofOthers,
       }),
+      warnings: log.conditions.warnings.map((message) => ({ cause: 'noise', message })),
       provenance: {
         ...{ tool: log.tool, host, surroundings },
         models: models.map(({ name, weights, files_sha256: sha256 }) => ({ name, weights, file_sha256: sha256 })),
@@ -124,9 +145,14 @@ function ofEstimate(estimate: KeptEstimate, parts: EstimatedBricks | undefined) 
   };
 }
 
-async function missingSystem(digits: string, store: ResultStore): Promise<string> {
-  const isMeasured = (await store.listSystems()).some(({ fingerprint }) => fingerprint.startsWith(digits));
-  if (!isMeasured) return `the store has no system ${digits}`;
+async function storeProblem(
+  digits: string,
+  found: readonly { readonly fingerprint: string }[],
+  store: ResultStore,
+): Promise<string | undefined> {
+  const problem = systemProblem(digits, found, 'the store');
+  if (found.length > 0 || digits === '' || beginningWith(digits, await store.listSystems()).length === 0)
+    return problem;
   const why = "bricks are measured without the runtime's optimizer, which is a system of its own";
   return `the store has measurements of system ${digits}, but no estimate of it (${why})`;
 }
@@ -137,11 +163,11 @@ async function ofStore(digits: string, store: ResultStore): Promise<readonly Com
   const systems = [...(await estimatedSystems(store)).values()].filter(({ fingerprint }) => {
     return estimates.some(({ system }) => system === fingerprint);
   });
-  const found = systems.filter(({ fingerprint }) => fingerprint.startsWith(digits));
+  const found = beginningWith(digits, systems);
   const [system] = found;
-  if (system === undefined || found.length > 1 || digits === '') {
+  const problem = await storeProblem(digits, found, store);
+  if (problem !== undefined || system === undefined) {
     const list = systems.map((one) => systemLine('store#', toSystemDocument(one)));
-    const problem = found.length > 1 ? `several systems begin with ${digits}` : await missingSystem(digits, store);
     const rest =
       list.length === 0 ? "; it has no estimate: 'mlmodelscope dlbricks run' keeps them" : '; it has estimates of:';
     throw new PlatformError('usage', [`store#${digits}: ${problem}${rest}`, ...list].join('\n'));

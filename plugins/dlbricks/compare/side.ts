@@ -54,7 +54,7 @@ export function parseSide(text: string): Side {
       if (problem !== undefined) throw wrong(problem);
       session.set(key, value);
     } else if (KEYS.includes(key)) values.set(key, Number.isNaN(numberIn(value)) ? value : numberIn(value));
-    else throw wrong(`${part}: ${EXPECTED}`);
+    else throw wrong(part === text ? EXPECTED : `${part}: ${EXPECTED}`);
   }
   const { success, data, error } = settingsSchema.safeParse({
     ...Object.fromEntries(values),

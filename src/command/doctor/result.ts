@@ -19,12 +19,16 @@ const severalSchema = z.union([
   }),
 ]);
 
+/** Checks of models with bricks find these themselves. */
+const OF_BRICKS: ReadonlySet<string> = new Set(['kernels', 'values']);
+
 function warningFindings({ warnings, models }: ResultDocument): Finding[] {
+  const hasBricks = (models ?? []).some(({ bricks }) => bricks !== null);
   return (warnings ?? [])
     .map((warning) => {
       return findingOfWarning(typeof warning === 'string' ? { cause: 'noise', message: warning } : warning);
     })
-    .filter(({ id }) => models === null || (id !== 'kernels' && id !== 'values'));
+    .filter(({ id }) => !hasBricks || !OF_BRICKS.has(id));
 }
 
 export function resultFindings(content: unknown): Finding[] {

@@ -80,7 +80,10 @@ describe('compare of two sides', () => {
       gate,
     );
     assert.equal(once.exitCode, 0);
-    assert.match(once.warned.join('\n'), /^note: not slower the second time: net$/m);
+    assert.match(
+      once.warned.join('\n'),
+      /^note: slower by more than 5 % the first time, but not the second time: net$/m,
+    );
   });
 
   test('writes the kernels that differ as files that can be run, with the commands', async (t) => {
@@ -110,7 +113,7 @@ describe('compare of two sides', () => {
         ['thread=1', 'default'],
       ),
       'usage',
-      /^side thread=1: thread=1: expected default/,
+      /^side thread=1: expected default/,
     );
     const withoutModels = (...words: readonly string[]): Promise<unknown> => {
       const program = new Command().exitOverride();
@@ -121,6 +124,11 @@ describe('compare of two sides', () => {
       withoutModels('a.json', 'b.json', '--whole'),
       'usage',
       /^--whole is for measuring two sides; name models after --/,
+    );
+    await refused(
+      withoutModels('a.json', 'b.json', 'c.json'),
+      'usage',
+      /^neither a\.json nor b\.json is a side to measure .*; to compare several results, .* --baseline$/,
     );
     await refused(withoutModels('threads=1', 'default'), 'usage', /^threads=1 is to be measured: name models after --/);
   });

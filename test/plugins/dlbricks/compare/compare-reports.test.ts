@@ -6,6 +6,7 @@ import {
   compareEstimates,
   intervalFactor,
 } from '../../../../plugins/dlbricks/compare/compare-reports.js';
+import type { Comparable } from '../../../../plugins/dlbricks/compare/comparable.js';
 import { seenFrom, judgeRatio } from '../../../../plugins/dlbricks/compare/comparison.js';
 import type { ModelReport, Report } from '../../../../plugins/dlbricks/report/report-schema.js';
 import { normalNumbers } from '../support/noise.js';
@@ -111,7 +112,82 @@ describe('two reports', () => {
       models.map((model) => [model.threads_before, model.threads_after]),
       [[2, 2]],
     );
-    assert.deepEqual(unpaired, { before: ['a'], after: [] });
+    assert.deepEqual(unpaired, {
+      before: [
+        {
+          model: 'a',
+          batch: 1,
+          dimensions: '',
+          threads: 1,
+          settings: 'default settings, up to 2 layers a brick',
+          label: 'a, 1 thread',
+        },
+      ],
+      after: [],
+    });
+  });
+
+  test('are compared by settings only where one of them has several', () => {
+    const on = (optimization_level: 'all' | 'basic', ms: number): Report => {
+      return comparedReport({ optimization_level }, [modelReport('a', { estimate_ms: ms })]);
+    };
+    const rowsOf = (...sides: Parameters<typeof compareReports>) => {
+      return compareReports(...sides).models.map(({ label, ratio }) => [label, ratio]);
+    };
+    assert.deepEqual(rowsOf([on('all', 1)], [on('basic', 2)]), [['a', 2]]);
+    assert.deepEqual(rowsOf([on('all', 1), on('basic', 2)], [on('basic', 6), on('all', 2)]), [
+      ['a, default settings', 2],
+      ['a, optimizer basic', 3],
+    ]);
+  });
+
+  test('label the rows of one model by what tells them apart', () => {
+    const of = (batch: number, seq: number): Report => {
+      const report = comparedReport({}, [
+        modelReport('a', {
+          dimensions: [
+            { name: 'N', size: batch },
+            { name: 'seq', size: seq },
+            { name: 'past', size: 0 },
+          ],
+        }),
+        modelReport(`only ${seq}`, {}),
+      ]);
+      return { ...report, settings: { ...report.settings, batch } };
+    };
+    const labels = (...reports: readonly Report[]) => compareReports(reports, reports).models.map(({ label }) => label);
+    assert.deepEqual(labels(of(1, 128)), ['a', 'only 128']);
+    assert.deepEqual(labels(of(1, 64), of(8, 128)), [
+      'a, batch 1, seq=64',
+      'only 64',
+      'a, batch 8, seq=128',
+      'only 128',
+    ]);
+  });
+
+  test('say why there is no verdict, and what helps', () => {
+    const of = (changes: Partial<ModelReport>, reason: string | null = null): Report => {
+      const known = { estimate_ms: 10, estimate_low_ms: 9, estimate_high_ms: 11 };
+      const report = comparedReport({}, [modelReport('a', { ...known, ...changes })]);
+      return { ...report, summary: { ...report.summary, no_interval_reason: reason } };
+    };
+    const none = { estimate_low_ms: null, estimate_high_ms: null };
+    const ofRuns: Comparable = { ...of(none), settings: { batch: 1, plugin: 'latency' } };
+    const reasonOf = (before: Comparable, after: Comparable) => {
+      return compareReports([before], [after]).models[0]?.no_verdict ?? '';
+    };
+    assert.equal(reasonOf(of({}), of({})), '');
+    assert.match(reasonOf(ofRuns, ofRuns), /^times of the plugin latency have no interval; [^;]* measures both sides$/);
+    const wide = of({ estimate_low_ms: 0 });
+    assert.match(reasonOf(wide, of({})), /^an interval reaches 0 \(before\); .* quieter machine$/);
+    assert.match(reasonOf(wide, wide), /^an interval reaches 0 \(before and after\); [^;]*$/);
+    const open = of({ estimate_high_ms: null });
+    assert.match(reasonOf(of({}), open), /^work depends on made-up values \(after\); .*--input/);
+    assert.match(reasonOf(wide, open), /^an interval reaches 0 \(before\); .*; work depends .* \(after\); /);
+    assert.match(
+      reasonOf(of({}), of(none, 'bricks were measured once')),
+      /^an estimate has no interval \(after: bricks were measured once\); .*--repeat-limit/,
+    );
   });
 
   test('do not compare other graphs of one name, or parts of models', () => {

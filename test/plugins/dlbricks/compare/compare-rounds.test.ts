@@ -110,6 +110,17 @@ describe('comparing two sides in rounds', () => {
     assert.ok(alarms <= 21, `${alarms} of ${comparisons}`);
   });
 
+  test('gives one round no verdict, and says why', async () => {
+    const side = await sideOf(agentWith((_, place) => place));
+    const { models } = await compared([side, side], { rounds: 1 });
+    assert.deepEqual(
+      models.map(({ verdict, no_verdict: reason }) => [verdict, reason]),
+      models.map(() => [null, 'one round has no interval; let two or more rounds complete']),
+    );
+    const { models: ofTwo } = await compared([side, side], { rounds: 2 });
+    assert.equal(ofTwo[0]?.no_verdict, null);
+  });
+
   test('measures a brick once in a round, and whole models where they are asked for', async () => {
     const calls: string[] = [];
     const noting = agentWith((signature) => {

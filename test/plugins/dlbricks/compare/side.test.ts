@@ -14,7 +14,8 @@ test('a side has an agent or a runtime, threads and settings', () => {
 
 test('another text is refused with its place and what is expected', () => {
   const refusals = [
-    ['thread=2', /^side thread=2: thread=2: expected default, onnxruntime-node@VERSION, or KEY=VALUE/],
+    ['thread=2', /^side thread=2: expected default, onnxruntime-node@VERSION, or KEY=VALUE/],
+    ['threads=2,thread=2', /^side threads=2,thread=2: thread=2: expected default/],
     ['threads=none', /^side threads=none: threads: /],
     ['optimization_level=most', /optimization_level/],
     ['framework=torch', /framework: expected onnxruntime or onnxruntime-web$/],
