@@ -31,24 +31,23 @@ async function identify(path: string): Promise<string | undefined> {
 
 /** A command line that writes to a file that it also reads. @throws PlatformError `usage` */
 export async function requireInputsKept(command: Command): Promise<void> {
-  const options = command.optsWithGlobals<Record<string, unknown>>();
-  const names = Object.keys(options);
-  const outputs = names.filter((name) => OUTPUTS.has(name));
+  const options = Object.entries(command.optsWithGlobals());
+  const outputs = options.filter(([name]) => OUTPUTS.has(name));
   if (outputs.length === 0) return;
-  const given = [command.args, ...names.filter((name) => !OUTPUTS.has(name)).map((name) => options[name])];
+  const given = options.filter(([name]) => !OUTPUTS.has(name)).map(([, value]) => value as unknown);
   const inputs = new Map<string, string>();
-  for (const text of textsIn(given)) {
+  for (const text of textsIn([command.args, given])) {
     // A report may be followed by the digits of an estimate.
     for (const path of new Set([text, text.replace(/#[^#]*$/, '')])) {
       const file = await identify(path);
       if (file !== undefined) inputs.set(file, path);
     }
   }
-  for (const name of outputs) {
-    const path = options[name];
-    const input = typeof path === 'string' ? inputs.get((await identify(path)) ?? '') : undefined;
+  for (const [name, value] of outputs) {
+    const path = String(value);
+    const input = inputs.get((await identify(path)) ?? '');
     if (input === undefined) continue;
-    const flag = command.options.find((option) => option.attributeName() === name)?.long;
+    const flag = command.options.find((option) => option.attributeName() === name)?.long ?? name;
     throw new PlatformError('usage', `${flag} ${path} would replace ${input}, which is read; name another file`);
   }
 }
