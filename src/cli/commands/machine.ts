@@ -70,7 +70,8 @@ function buildTable(machines: readonly MachineOfThreads[]): AnalysisTable {
         what,
         value: peak?.value ?? null,
         unit,
-        measured_by: peak?.from ?? `not measured: ${isUnfinished ? 'the run was interrupted' : 'the runtime refused it'}`,
+        measured_by:
+          peak?.from ?? `not measured: ${isUnfinished ? 'the run was interrupted' : 'the runtime refused it'}`,
       };
     }),
   );
