@@ -15,6 +15,7 @@ import {
   storedPeaks,
   storedTraces,
   sumOf,
+  type System,
   totalOperations,
   trimmedMean,
   z,
@@ -145,36 +146,64 @@ function comparePlaces(a: StoredLayer, b: StoredLayer): number {
   return a.position < b.position ? -1 : 1;
 }
 
-async function peaksFor({ traced }: StoredModel, { machine }: XspSettings, store: ReadableStore): Promise<Peaks> {
-  if (traced !== undefined) return storedPeaks(store, traced.system, traced.system.runOptions);
-  if (machine === undefined) return new Map();
+async function findMachine(machine: string, store: ReadableStore): Promise<System> {
   const systems = (await store.listSystems()).filter(({ fingerprint }) => fingerprint.startsWith(machine));
   const [system] = systems;
   if (system === undefined || systems.length > 1) {
     const problem = systems.length > 1 ? 'is the beginning of several systems' : 'is no system of the store';
     throw new PlatformError('usage', `machine ${machine} ${problem}; 'mlmodelscope store info' lists them`);
   }
-  return storedPeaks(store, system, system.runOptions);
+  return system;
 }
 
-export async function tracesFor(settings: XspSettings, store: ReadableStore): Promise<readonly Trace[]> {
-  const all = await storedTraces(store);
-  const { model, system } = settings;
-  const asked = all.filter(
-    (one) => (model === undefined || one.model === model) && (system === undefined || one.system.includes(system)),
-  );
-  if (asked.length === 0) {
-    const there = [...new Set(all.map((one) => one.model))].slice(0, 10).join(', ');
-    const of = model === undefined ? '' : ` of ${model}`;
+async function peaksFor({ traced }: StoredModel, machine: System | undefined, store: ReadableStore): Promise<Peaks> {
+  const system = traced?.system ?? machine;
+  return system === undefined ? new Map() : storedPeaks(store, system, system.runOptions);
+}
+
+const MAX_LISTED = 10;
+
+/** @throws PlatformError `usage` where there is none, with what there is instead */
+function askedOf(all: readonly StoredModel[], { model, system, batch }: XspSettings): readonly StoredModel[] {
+  const refuse = (what: string, values: readonly unknown[]): never => {
+    const there = [...new Set(values)].slice(0, MAX_LISTED).join(', ');
     const advice =
       there === ''
         ? "run 'mlmodelscope trace model MODEL', or import a profile with 'dlbricks import'"
         : `there are ${there}`;
-    throw new PlatformError(
-      'usage',
-      `the store has no trace${of}${system === undefined ? '' : ` on ${system}`}; ${advice}`,
+    throw new PlatformError('usage', `the store has no trace${what}; ${advice}`);
+  };
+  const of = model === undefined ? '' : ` of ${model}`;
+  const ofModel = all.filter((one) => model === undefined || one.model === model);
+  if (ofModel.length === 0) {
+    return refuse(
+      of,
+      all.map((one) => one.model),
     );
   }
+  const on = system === undefined ? '' : ` on ${system}`;
+  const onSystem = ofModel.filter((one) => system === undefined || one.system.includes(system));
+  if (onSystem.length === 0) {
+    return refuse(
+      `${of}${on}`,
+      ofModel.map((one) => one.system),
+    );
+  }
+  // An imported trace does not state its batch.
+  const ofBatch = onSystem.filter(({ traced }) => batch === undefined || (traced?.batch ?? batch) === batch);
+  if (ofBatch.length > 0) return ofBatch;
+  return refuse(
+    `${of}${on} with batch ${batch}`,
+    onSystem.map(({ traced }) => `batch ${traced?.batch}`),
+  );
+}
+
+export async function tracesFor(settings: XspSettings, store: ReadableStore): Promise<readonly Trace[]> {
+  const { machine } = settings;
+  // Also where only imported traces use it.
+  const given = machine === undefined ? undefined : await findMachine(machine, store);
+  const all = await storedTraces(store);
+  const asked = askedOf(all, settings);
   const newest = new Map<string, StoredModel>();
   for (const one of asked) {
     const key = JSON.stringify([one.model, one.system, one.traced?.batch, one.traced?.system.fingerprint]);
@@ -182,7 +211,7 @@ export async function tracesFor(settings: XspSettings, store: ReadableStore): Pr
   }
   const traces: Trace[] = [];
   for (const stored of newest.values()) {
-    const peaks = await peaksFor(stored, settings, store);
+    const peaks = await peaksFor(stored, given, store);
     const ridge = computeRidge(peaks);
     const layers = [...(await layersOfTrace(store, stored.trace))].sort(comparePlaces);
     const kernels = layers.map((layer) => kernelOf(layer, ridge));

@@ -37,17 +37,29 @@ function boundText(origin: string, words: string, bound: number | bigint): strin
   return `${nameOfType(origin)} ${words} ${unit === undefined ? bound : counted(Number(bound), unit)}`;
 }
 
+function findReceived(message: string): string {
+  const [found = 'another value'] = /(?<=received )\S+$/.exec(message) ?? [];
+  return nameOfType(found);
+}
+
 /** What the library of schemas says where a schema has no message of its own. */
 const FROM_LIBRARY = /^(Invalid|Too small|Too big|Unrecognized)\b/;
+
+/** Of alternatives that are plain types, with the value that was found. */
+function unionMessage({ errors }: z.core.$ZodIssueInvalidUnion): string {
+  const wrong = errors.flatMap(([first]) => (first?.code === 'invalid_type' && first.path.length === 0 ? [first] : []));
+  const [first] = wrong;
+  if (first === undefined || wrong.length < errors.length) return 'expected another value';
+  const types = [...new Set(wrong.map(({ expected }) => nameOfType(expected)))];
+  return `expected ${oneOf(types)}, found ${findReceived(first.message)}`;
+}
 
 function messageIn(issue: z.core.$ZodIssue): string {
   const { message } = issue;
   if (!FROM_LIBRARY.test(message)) return message;
   switch (issue.code) {
-    case 'invalid_type': {
-      const [found = 'another value'] = /(?<=received )\S+$/.exec(message) ?? [];
-      return `expected ${nameOfType(issue.expected)}, found ${nameOfType(found)}`;
-    }
+    case 'invalid_type':
+      return `expected ${nameOfType(issue.expected)}, found ${findReceived(message)}`;
     case 'invalid_value':
       return `expected ${oneOf(issue.values.map((value) => JSON.stringify(value)))}`;
     case 'too_small':
@@ -61,7 +73,7 @@ function messageIn(issue: z.core.$ZodIssue): string {
     case 'unrecognized_keys':
       return `unknown key ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
     case 'invalid_union':
-      return 'expected another value';
+      return unionMessage(issue);
     default:
       return message;
   }

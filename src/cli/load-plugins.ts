@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readdir, stat } from 'node:fs/promises';
 import { register } from 'node:module';
 import { basename, join, resolve } from 'node:path';
@@ -5,6 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { foreignMessageOf, PlatformError } from '../base/errors.js';
 import { openRegularFile } from '../base/regular-file.js';
+import { schemaProblems } from '../base/schema-problems.js';
 import type { Plugin } from '../evaluation/plugin.js';
 
 /** Built beside src: dist/plugins. */
@@ -17,8 +19,15 @@ const PACKAGE = /^mlmodelscope-plugin-/;
 /** Far larger than any bundle of JavaScript. */
 const MAX_FILE_BYTES = 64 * 2 ** 20;
 
+const CHECK_LIMIT_MS = 10_000;
+
 /** The fields that every plugin has; optional fields are checked where they are used. */
-const pluginSchema = z.looseObject({ name: z.string().regex(/^[a-z][a-z0-9-]*$/), version: z.string() });
+const pluginSchema = z.looseObject({
+  name: z.string().regex(/^[a-z][a-z0-9-]*$/, {
+    error: ({ input }) => `expected small letters, digits and -, with a letter first, found ${JSON.stringify(input)}`,
+  }),
+  version: z.string(),
+});
 
 export interface LoadPluginsOptions {
   readonly paths: readonly string[];
@@ -48,13 +57,36 @@ async function requireModule(file: string): Promise<void> {
   throw new PlatformError('usage', problem);
 }
 
+/** The line of a syntax error, which an import does not tell; undefined where it is in an imported file. */
+function findSyntaxError(file: string): string | undefined {
+  const { stderr } = spawnSync(process.execPath, ['--check', file], { encoding: 'utf8', timeout: CHECK_LIMIT_MS });
+  const [found] = /^[^]*?^SyntaxError: .*$/m.exec(stderr) ?? [];
+  return found?.replaceAll(/\n+/g, '\n');
+}
+
+async function importModule(file: string): Promise<{ readonly default?: unknown }> {
+  try {
+    return (await import(pathToFileURL(file).href)) as { default?: unknown };
+  } catch (error) {
+    const found = error instanceof SyntaxError ? findSyntaxError(file) : undefined;
+    throw found === undefined ? error : new PlatformError('usage', found, { cause: error });
+  }
+}
+
 async function load(path: string): Promise<Plugin> {
   const file = await findFile(path);
   await requireModule(file);
-  const { default: plugin } = (await import(pathToFileURL(file).href)) as { default?: unknown };
-  const result = pluginSchema.safeParse(plugin);
-  if (!result.success) throw new PlatformError('usage', 'its default export is no plugin: it has no name and version');
-  return plugin as Plugin;
+  const { default: exported } = await importModule(file);
+  const result = pluginSchema.safeParse(exported);
+  if (!result.success) {
+    const problems = schemaProblems(result.error, { whole: 'the export' });
+    throw new PlatformError('usage', `its default export is no plugin: ${problems.join('; ')}`);
+  }
+  const plugin = exported as Plugin;
+  if (plugin.evaluation === undefined && !plugin.analyses?.length && plugin.registerCommand === undefined) {
+    throw new PlatformError('usage', 'it has no evaluation, no analyses and no registerCommand; give it one of them');
+  }
+  return plugin;
 }
 
 let isApiProvided = false;

@@ -24,6 +24,7 @@ function endOnStrayErrors(terminal: Terminal, interrupt: AbortController): void 
   const end = (error: unknown): never => {
     const { message, exitCode } = describeFailure(error);
     terminal.err(message);
+    process.off('exit', failUnfinished);
     process.exit(exitCode);
   };
   // The reader of standard output has closed it, as `| head` does. The store has all results.
@@ -38,8 +39,17 @@ function endOnStrayErrors(terminal: Terminal, interrupt: AbortController): void 
   process.on('uncaughtException', end);
 }
 
+/** A plugin may end the process, without a result. Its file is in the stack here. */
+function failUnfinished(): void {
+  const { message, exitCode } = describeFailure(new Error('the process ended before the command'));
+  terminal.err(message);
+  process.exitCode = exitCode;
+}
+
 const terminal = processTerminal();
+process.on('exit', failUnfinished);
 const interrupt = new AbortController();
 interruptOnSignals(interrupt);
 endOnStrayErrors(terminal, interrupt);
 process.exitCode = await runCommandLine(process.argv.slice(2), terminal, interrupt.signal);
+process.off('exit', failUnfinished);

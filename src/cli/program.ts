@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Plugin } from '../evaluation/plugin.js';
 import { BUILT_IN_COMMANDS } from './commands/index.js';
 import type { OwnedHost } from './host.js';
+import { requireInputsKept } from './keep-inputs.js';
 import { PLATFORM_VERSION } from '../base/platform-version.js';
 import { addSecurityOptions, loadSecurity } from './security.js';
 import { levelProblem, type TraceLevel } from '../tracing/trace-level.js';
@@ -65,6 +66,7 @@ export function createProgram(host: OwnedHost, terminal: Terminal): Command {
     (path: string, before: readonly string[] = []) => [...before, path],
   );
   addSecurityOptions(program);
+  program.hook('preAction', (_, command) => requireInputsKept(command));
   program.hook('preAction', async () =>
     host.secure(await loadSecurity(program.opts(), process.env, (line) => host.warn(line))),
   );

@@ -47,11 +47,13 @@ function keyedText({ table, notes }: TableResult, width: number | undefined): st
 
 interface About extends Pick<Page, 'title'>, Partial<Pick<Page, 'verdict'>> {
   readonly document: object;
+  /** For pages and Markdown; in a terminal, progress has shown them. */
+  readonly warnings?: readonly string[];
   readonly picture?: (() => string) | undefined;
 }
 
-export function shownTable(table: AnalysisTable, { document, title, verdict, picture }: About): Shown {
-  const result = keyedResult(table, document);
+export function shownTable(table: AnalysisTable, { document, title, verdict, warnings = [], picture }: About): Shown {
+  const result = { ...keyedResult(table, document), warnings: warnings.map(oneLine) };
   const chart = picture === undefined ? undefined : drawn(picture());
   return {
     result: () => result,

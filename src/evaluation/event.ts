@@ -112,6 +112,19 @@ export function failureOf(error: unknown): PluginEvent & FinalEvent {
   return failure(error instanceof PlatformError ? error.code : 'internal', messageOf(error));
 }
 
+/** JSON itself would make null of NaN and Infinity. @throws Error for what JSON cannot hold, with its place */
+function toJson(result: unknown): string {
+  const places = new Map<unknown, string>();
+  return JSON.stringify(result ?? null, function (this: unknown, key, value: unknown) {
+    const above = places.get(this);
+    const place = above === undefined ? 'result' : `${above}.${key}`;
+    if (typeof value === 'number' && !Number.isFinite(value)) throw new Error(`${place}: JSON has no ${value}`);
+    if (typeof value === 'object') places.set(value, place);
+    return value;
+  });
+}
+
+/** @throws Error for a result that JSON cannot hold */
 export function checkPluginEvent(event: EvaluationEvent): PluginEvent {
   switch (event.kind) {
     case 'planned':
@@ -129,6 +142,6 @@ export function checkPluginEvent(event: EvaluationEvent): PluginEvent {
     case 'note':
       return note(event.level, event.message);
     case 'done':
-      return { kind: 'done', resultJson: JSON.stringify(event.result ?? null), partial: event.partial };
+      return { kind: 'done', resultJson: toJson(event.result), partial: event.partial };
   }
 }

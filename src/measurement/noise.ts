@@ -108,8 +108,9 @@ export function measurementWarnings(
   }: Pick<MachineFacts, 'threads' | 'cores'> & { readonly canRemeasure?: boolean },
 ): readonly NoiseWarning[] {
   const again = AGAIN[canRemeasure ? 'withRemeasure' : 'without'];
-  // A failed measurement has no latency that could be disturbed.
-  const measurements = taken.filter(({ outcome }) => outcome.kind === 'samples');
+  // Models may share a measurement. A failed one has no latency that could be disturbed.
+  const measurements = [...new Set(taken)].filter(({ outcome }) => outcome.kind === 'samples');
+  const all = counted(measurements.length, 'measurement');
   const shared = measurements.filter(isCoreShared).length;
   const loaded = measurements.filter(isUnderLoad).length;
   return machineWarnings({
@@ -119,12 +120,12 @@ export function measurementWarnings(
     again: again.all,
     shared:
       shared > 0
-        ? `another machine ran on the same core during ${shared} of ${measurements.length} measurements; use a machine with cores of its own, ${again.shared}`
+        ? `another machine ran on the same core during ${shared} of ${all}; use a machine with cores of its own, ${again.shared}`
         : undefined,
     disturbed:
       loaded > 0
         ? (share) =>
-            `${loaded} of ${measurements.length} measurements were disturbed by other processes, which took ${share} of the processors' time; stop them and ${again.disturbed}`
+            `${loaded} of ${all} ${loaded === 1 ? 'was' : 'were'} disturbed by other processes, which took ${share} of the processors' time; stop them and ${again.disturbed}`
         : undefined,
   });
 }

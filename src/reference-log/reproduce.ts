@@ -81,6 +81,12 @@ async function changedManifests(path: string, { task }: Log): Promise<readonly s
   return problems;
 }
 
+/** An evaluation is a part of the log, in one line of JSON: its path and places are those of no file. */
+function withoutPlaces(message: string, manifestPath: string): string {
+  const [before = '', ...after] = message.split(`${manifestPath}:1:`);
+  return [before, ...after.map((rest) => rest.replace(/^\d+: /, ''))].join('');
+}
+
 /** Measures nothing. @returns what is not as in the log, one problem in a line; the evaluations where there is none */
 export async function planReproduction(
   path: string,
@@ -120,7 +126,7 @@ export async function planReproduction(
       planned.push({ evaluation, loaded: { ...loaded, models }, settings, logged });
     } catch (error) {
       if (!(error instanceof PlatformError)) throw error;
-      problems.push(`evaluation ${index + 1}: ${messageOf(error)}`);
+      problems.push(`evaluation ${index + 1}: ${withoutPlaces(messageOf(error), manifestPath)}`);
     }
   }
   return { problems: [...new Set(problems)], planned };

@@ -64,7 +64,32 @@ describe('markdown', () => {
 
   it('shows a text as it is, not as a cell border, link, element or emphasis', () => {
     const [, , row] = markdown(named('a|b [x](http://y) <img> *b* `c` \\')).split('\n');
-    assert.equal(row, '| a\\|b \\[x\\](http://y) \\<img> \\*b\\* \\`c\\` \\\\ | 1.0 |');
+    assert.equal(row, '| a\\|b \\[x\\](http://y) \\<img\\> \\*b\\* \\`c\\` \\\\ | 1.0 |');
+  });
+});
+
+describe('a text of markdown', () => {
+  const shown: Readonly<Record<string, string>> = {
+    '*_`m`_[a](b)': '\\*\\_\\`m\\`\\_\\[a\\](b)',
+    'x<img src=q>y': 'x\\<img src=q\\>y',
+    '~~a~~': '\\~\\~a\\~\\~',
+    end_to_end: 'end_to_end',
+    '# a': '\\# a',
+    '## a': '\\## a',
+    '1. a': '1\\. a',
+    '---': '\\---',
+    '12.5 ms': '12.5 ms',
+    'a\nb': 'a\ufffdb',
+  };
+  for (const [text, escaped] of Object.entries(shown)) {
+    it(`is ${JSON.stringify(text)} above and below the table`, () => {
+      const lines = markdown({ ...named('Ulm'), warnings: [text], notes: [text] }).split('\n');
+      assert.deepEqual([lines[0], lines.at(-2)], [escaped, `- ${escaped}`]);
+    });
+  }
+
+  it('ends no row with a line break', () => {
+    assert.match(markdown(named('a\r\nb')), /^\| a\ufffdb \| 1\.0 \|$/m);
   });
 });
 

@@ -61,7 +61,7 @@ describe('the problems that a schema finds', () => {
       'above: expected a number above 0',
       'one: expected "a", "b" or "c"',
       'hash: expected a text that matches /^[0-9a-f]+$/',
-      'either: expected another value',
+      'either: expected a text or true or false, found a number',
       'it: unknown key "other", "another"',
     ]);
   });

@@ -70,6 +70,20 @@ describe('mlmodelscope doctor', { ...deadline, concurrency: 2 }, () => {
     }
   });
 
+  it('refuses a model without a manifest, and threads of a result', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('net.onnx', chain(FOUR_LAYERS));
+    for (const [args, message] of [
+      [['net.onnx'], /^net\.onnx: doctor has no checks for a model without a manifest; .*at its manifest$/m],
+      [['zoo:resnet18'], /^zoo:resnet18: doctor has no checks for a model without a manifest/],
+      [['list.json', '--threads', '3'], /^--threads is about this machine; leave it out/],
+    ] as const) {
+      const { stderr, code } = await place.run(['doctor', ...args]);
+      assert.match(stderr, message);
+      assert.equal(code, 2);
+    }
+  });
+
   it('keeps `dlbricks run --strict` from measuring on a machine with warnings', async (t) => {
     const place = await workplaceHere(t);
     await place.write('net.onnx', chain(FOUR_LAYERS));

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { EXIT_CODES, messageOf } from '../../src/base/errors.js';
 import { EXIT_INTERRUPTED, EXIT_PARTIAL, EXIT_REFUSED } from '../../src/base/exit-codes.js';
 import { createHost } from '../../src/cli/host.js';
+import { OUTPUTS } from '../../src/cli/keep-inputs.js';
 import { loadPlugins } from '../../src/cli/load-plugins.js';
 import { addCommands, createProgram } from '../../src/cli/program.js';
 import { deadline } from './support/command.js';
@@ -121,6 +122,12 @@ const COMMANDS: Readonly<Record<string, readonly (readonly [args: readonly strin
   report: [[['none.json', '-o', 'page.html'], 2]],
 };
 
+/** Options whose value is a file that a command reads. */
+const INPUTS = [
+  ...['tlsCert', 'tlsKey', 'tlsCa', 'tokenFile', 'accessFile'],
+  ...['baseline', 'recipe', 'results', 'fromTraces', 'arrivals', 'generation'],
+];
+
 /** The names of all commands that do something, as they are typed. */
 function leavesOf(command: Command, names: readonly string[] = []): readonly string[] {
   if (command.commands.length === 0) return [names.join(' ')];
@@ -163,6 +170,12 @@ describe('exit codes', { ...deadline, concurrency: 2 }, () => {
       messages.filter((message) => /Invalid|Too (small|big)|undefined|NaN/.test(message)),
       [],
     );
+  });
+
+  it('come before any work where an option would write to an input: each file is read or written', async () => {
+    const options = commandsOf(await program()).flatMap((command) => command.options);
+    const files = options.filter(({ flags }) => /<file/.test(flags)).map((option) => option.attributeName());
+    assert.deepEqual([...new Set(files)].toSorted(), [...INPUTS, ...OUTPUTS].toSorted());
   });
 
   it('are all in the help, and no others are', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { deadline, MAIN, type Workplace } from './support/command.js';
 import { assertOneMessage, planIn, reportIn } from './support/report.js';
@@ -187,6 +187,33 @@ describe('exports', { ...deadline, concurrency: 2 }, () => {
     const file = await place.write('report.json', 'x'.repeat(100_000));
     await place.run(await validate(place, '--export-json', file));
     assert.equal(reportIn(await contentOf(file)).models.length, 1);
+  });
+
+  it('replace no file that the command reads, by whatever name', async (t) => {
+    const place = await workplaceHere(t);
+    const model = await place.write('four.onnx', chain(FOUR_LAYERS));
+    const log = await place.write('result.json', '{}');
+    await symlink('four.onnx', place.path('link.onnx'));
+    const before = await readFile(model);
+    for (const args of [
+      ['dlbricks', 'layers', model, '--export-csv', './four.onnx'],
+      ['dlbricks', 'layers', 'link.onnx', '--export-csv', 'four.onnx'],
+      ['dlbricks', 'layers', 'four.onnx', '--export-csv', 'link.onnx'],
+      ['latency', 'zoo:resnet18', '--input', 'a=a.npy', '--export-json', 'a.npy'],
+      ['compare', 'result.json#3fa9c2e1', 'b.json', '--export-json', log],
+      ['report', 'result.json', '-o', 'result.json'],
+    ]) {
+      await place.write('a.npy', 'array');
+      const ending = await place.run(args);
+      assertOneMessage(ending);
+      assert.deepEqual(
+        [ending.code, /would replace .*, which is read; name another file/.test(ending.stderr)],
+        [2, true],
+      );
+    }
+    assert.deepEqual(await readFile(model), before);
+    assert.equal(await readFile(log, 'utf8'), '{}');
+    assert.equal(await readFile(place.path('a.npy'), 'utf8'), 'array');
   });
 
   for (const [name, first, second] of [

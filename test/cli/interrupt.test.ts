@@ -73,6 +73,18 @@ describe('a command that is stopped while it measures', { ...deadline, skip: nee
     });
   }
 
+  it('tells a peak that it did not come to from one that the runtime refused', async (t) => {
+    const place = await workplaceHere(t);
+    const command = place.start(['machine']);
+    await untilSomethingIsStored(place);
+    command.process.kill('SIGINT');
+    const { stdout, stderr, code } = await command.ended;
+    assert.equal(code, 130);
+    assert.match(stderr, /^interrupted; everything measured so far is kept, and the same command continues/m);
+    assert.match(stdout, /not measured: the run was interrupted/);
+    assert.doesNotMatch(stdout, /refused/);
+  });
+
   it('by two interrupts leaves no process behind either', async (t) => {
     const { command, measuring } = await midway(t);
     command.process.kill('SIGINT');

@@ -77,7 +77,18 @@ describe('a plugin', deadline, () => {
     ['throws', "throw new Error('no licence');", /Error: no licence\n +at file:.*bad\/index\.js:1:\d+/],
     ['is no plugin', 'export const nothing = 1;', /its default export is no plugin/],
     ['has the name of another one', greeter('dlbricks'), /there is another plugin called dlbricks/],
-    ['is no JavaScript', 'this is no JavaScript', /Unexpected identifier/],
+    [
+      'is no JavaScript',
+      '\nthis is no JavaScript',
+      /bad\/index\.js:2\nthis is .*\n.*\nSyntaxError: Unexpected identifier/,
+    ],
+    ['has a wrong name', "export default { name: 'Bad Name', version: '1' };", /name: expected .*, found "Bad Name"/],
+    ['has no version', "export default { name: 'bad' };", /version: expected a text, found nothing/],
+    [
+      'does nothing',
+      "export default { name: 'bad', version: '1', analyses: [] };",
+      /no evaluation, no analyses and no/,
+    ],
   ];
   for (const [what, source, cause] of failures) {
     it(`that ${what} gives a warning, and everything else works`, async (t) => {
@@ -100,6 +111,43 @@ describe('a plugin', deadline, () => {
     assert.match(stderr, /^the plugin at .*bad\/index\.js failed; report this to its author:\nTypeError: /);
     assert.match(stderr, /at Object\.registerCommand \(file:.*bad\/index\.js:2:\d+\)/);
     assert.doesNotMatch(stderr, /defect of mlmodelscope/);
+  });
+
+  it('that ends the process, or whose result JSON cannot hold, has failed', async (t) => {
+    const place = await workplaceHere(t);
+    const folder = await writePlugin(
+      place,
+      'bad',
+      `import { z } from 'dlbricks/plugin-api';
+const settings = z.strictObject({});
+const ending = { settings, name: 'any', description: 'ends', run: () => process.exit(0) };
+const columns = [{ key: 'v', title: 'v', align: 'right' }];
+const table = { columns, rows: [{ v: NaN }], notes: [] };
+export default {
+  name: 'bad', version: '1', analyses: [ending, { ...ending, name: 'nan', run: async () => table }],
+  evaluation: { name: 'bad', version: '1', settings, async *run({ evaluation }) {
+    if (evaluation.manifest.name === 'ends') process.exit(0);
+    yield { kind: 'done', result: { rows: [{ a: 1 }, { b: -Infinity }] }, partial: false };
+  } },
+};
+`,
+    );
+    await place.write('net.onnx', chain(FOUR_LAYERS));
+    for (const name of ['ends', 'infinite']) {
+      const manifest = { dlspec: 'evaluation/v1', name, version: '1.0.0', plugin: 'bad', models: ['net.onnx'] };
+      await place.write(`${name}.yml`, JSON.stringify(manifest));
+    }
+    const ended = /^the plugin at .*bad\/index\.js failed; .*\nError: the process ended before the command\n/m;
+    for (const [args, message] of [
+      [['evaluate', 'ends.yml'], ended],
+      [['analyze', 'bad', 'any'], ended],
+      [['evaluate', 'infinite.yml'], /invalid event: result\.rows\.1\.b: JSON has no -Infinity; report it/],
+      [['analyze', 'bad', 'nan'], /rows\.0\.v: expected a text, a number or null, found NaN/],
+    ] as const) {
+      const { stderr, code } = await place.run(['--plugin', folder, ...args]);
+      assert.equal(code, 1, args.join(' '));
+      assert.match(stderr, message);
+    }
   });
 
   it('that fails in an evaluation or an analysis shows the line of its code', async (t) => {

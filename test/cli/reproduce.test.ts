@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { load } from 'js-yaml';
@@ -179,6 +179,14 @@ describe('a reference log', { ...deadline, concurrency: 2 }, () => {
     assert.match(await refusalOf(place), /model net 1\.2\.0: net\.yml was changed/);
     await forge(place, ({ task }) => (task.manifests[0]!.file = 'gone.yml'));
     assert.match(await refusalOf(place), /model net 1\.2\.0: no such file at gone\.yml/);
+  });
+
+  it('whose model is gone names no place in a file that is not there', async (t) => {
+    const place = await logged(t);
+    await rm(place.path('net.onnx'));
+    const refusal = await refusalOf(place);
+    assert.match(refusal, /net\.onnx/);
+    assert.doesNotMatch(refusal, /log-evaluation|:1:\d+/);
   });
 
   it('opens nothing outside of its folder', async (t) => {

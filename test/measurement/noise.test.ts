@@ -58,7 +58,13 @@ describe('warnings of measurements', () => {
       ['threads', 'other_load'],
     );
     // From the only measurement with `othersMs`: 500 of 2000 ms.
-    assert.match(warnings[1]?.message ?? '', /^1 of 2 measurements were disturbed .* took 25\.0 %/);
+    assert.match(warnings[1]?.message ?? '', /^1 of 2 measurements was disturbed .* took 25\.0 %/);
+  });
+
+  test('count a measurement of several models once', () => {
+    const loaded = sampleMeasurement(1, { conditions: { ...QUIET, othersMs: 500 } });
+    const [warning] = measurementWarnings([loaded, loaded], { threads: 1, cores: 2 });
+    assert.match(warning?.message ?? '', /^1 of 1 measurement was disturbed/);
   });
 
   test('ignore the time of conditions without `othersMs`', () => {

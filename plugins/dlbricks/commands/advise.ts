@@ -102,6 +102,7 @@ async function adviseAndShow(references: readonly string[], options: AdviseOptio
     const document = adviceDocument(models, rounds, provenance, warnings);
     const shown = shownTable(adviceTable(document), {
       document,
+      warnings,
       title: `Advice for ${models.map(({ name }) => name).join(', ')}`,
       verdict: adviceVerdict(models, rounds),
     });

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { numberOption } from '../../base/option-value.js';
-import { defaultThreads, threadsSchema } from '../../base/default-threads.js';
+import { threadsSchema } from '../../base/default-threads.js';
+import { PlatformError } from '../../base/errors.js';
+import { COMMAND_DEFAULTS } from '../../command/options.js';
 import { fittingTable } from '../../base/fitting-table.js';
 import { oneLine } from '../../base/one-line.js';
 import { type Column, left } from '../../base/text-table.js';
@@ -10,7 +12,7 @@ import { examineMachine } from '../../command/doctor/machine.js';
 import { logFindings } from '../../command/doctor/log.js';
 import { manifestFindings } from '../../command/doctor/manifest.js';
 import { readResult, resultFindings } from '../../command/doctor/result.js';
-import { isManifestPath } from '../../manifest/reference.js';
+import { isManifestPath, parseModelReference, ZOO_PREFIX } from '../../manifest/reference.js';
 import { isLog, readLog } from '../../reference-log/read-log.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { documentText } from '../document-text.js';
@@ -29,11 +31,15 @@ function formatFindings(findings: readonly Finding[], width: number | undefined)
 }
 
 interface DoctorOptions {
-  readonly threads: number;
+  readonly threads?: number;
   readonly json?: boolean;
 }
 
 async function findingsAbout(path: string): Promise<Finding[]> {
+  if (parseModelReference(path)?.kind === 'onnx' || path.startsWith(ZOO_PREFIX)) {
+    const advice = "'dlbricks layers' shows what it holds, and doctor looks at a result of it, or at its manifest";
+    throw new PlatformError('usage', `${path}: doctor has no checks for a model without a manifest; ${advice}`);
+  }
   if (!isManifestPath(path)) return resultFindings(await readResult(path));
   return (await isLog(path)) ? logFindings(await readLog(path)) : manifestFindings(path);
 }
@@ -48,7 +54,11 @@ export function registerDoctorCommand(program: Command, host: CommandHost): void
       '[result]',
       'document that --export-json wrote, log of --log, or manifest (default: look at this machine)',
     )
-    .option('--threads <n>', 'threads of the run to come', numberOption(threadsSchema), defaultThreads())
+    .option(
+      '--threads <n>',
+      `threads of the run to come (default: ${COMMAND_DEFAULTS.threads})`,
+      numberOption(threadsSchema),
+    )
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
@@ -63,7 +73,12 @@ Examples:
   mlmodelscope doctor evaluation.yml`,
     )
     .action(async (path: string | undefined, { threads, json }: DoctorOptions) => {
-      const findings = await (path === undefined ? examineMachine(threads) : findingsAbout(path));
+      if (path !== undefined && threads !== undefined) {
+        throw new PlatformError('usage', '--threads is about this machine; leave it out, or the file');
+      }
+      const findings = await (path === undefined
+        ? examineMachine(threads ?? COMMAND_DEFAULTS.threads)
+        : findingsAbout(path));
       const subject = path ?? null;
       host.print(
         json === true ? documentText('findings', { subject, findings }) : formatFindings(findings, host.columns?.out),

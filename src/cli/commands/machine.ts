@@ -8,12 +8,12 @@ import {
   COMMAND_DEFAULTS,
   type OutputOptions,
 } from '../../command/options.js';
+import { setMeasuringExit } from '../../command/measuring-command.js';
 import { addReuseOptions, type ReuseOptions } from '../../command/reuse-option.js';
 import { prepareOutputs, writeShown } from '../../command/outputs.js';
 import { shownTable } from '../../command/keyed-table.js';
 import { buildProvenance } from '../../agent/provenance.js';
 import { threadsSchema } from '../../base/default-threads.js';
-import { EXIT_INTERRUPTED, EXIT_PARTIAL } from '../../base/exit-codes.js';
 import { counted } from '../../base/counted.js';
 import { listOption, numberOption } from '../../base/option-value.js';
 import type { AnalysisTable } from '../../evaluation/analysis.js';
@@ -47,6 +47,8 @@ interface MachineOptions extends AgentOptions, OutputOptions, ReuseOptions {
 interface MachineOfThreads {
   readonly system: System;
   readonly peaks: Peaks;
+  /** An interruption came before all of its measurements. */
+  readonly isUnfinished: boolean;
 }
 
 const WORDS: Readonly<Record<PeakKind, { readonly what: string; readonly unit: string }>> = {
@@ -59,7 +61,7 @@ const WORDS: Readonly<Record<PeakKind, { readonly what: string; readonly unit: s
 };
 
 function buildTable(machines: readonly MachineOfThreads[]): AnalysisTable {
-  const rows = machines.flatMap(({ system, peaks }) =>
+  const rows = machines.flatMap(({ system, peaks, isUnfinished }) =>
     PEAK_KINDS.map((kind) => {
       const peak = peaks.get(kind);
       const { what, unit } = WORDS[kind];
@@ -68,7 +70,8 @@ function buildTable(machines: readonly MachineOfThreads[]): AnalysisTable {
         what,
         value: peak?.value ?? null,
         unit,
-        measured_by: peak?.from ?? 'not measured: the runtime refused it, or the run was interrupted',
+        measured_by:
+          peak?.from ?? `not measured: ${isUnfinished ? 'the run was interrupted' : 'the runtime refused it'}`,
       };
     }),
   );
@@ -131,7 +134,8 @@ async function measureAndShow(options: MachineOptions, host: CommandHost): Promi
       const runOptions = peakRun(buildRunOptions(threads, agent.description));
       const system = identifySystem(agent.description, runOptions);
       const results = new KnownResults();
-      const phase = await planMeasuring(peakTasks(agent.description, runOptions), results, {
+      const tasks = peakTasks(agent.description, runOptions);
+      const phase = await planMeasuring(tasks, results, {
         system,
         store,
         remeasure,
@@ -141,7 +145,8 @@ async function measureAndShow(options: MachineOptions, host: CommandHost): Promi
       const measuring = new Measuring({ agent, store, signal: host.signal, onEvent }, system, results, running);
       await measuring.measure(phase.missing, remeasure);
       await measuring.replaceWhileQuiet(phase.disturbed);
-      machines.push({ system, peaks: computePeaks(agent.description, runOptions, results) });
+      const isUnfinished = tasks.some(({ request }) => results.get(request) === undefined);
+      machines.push({ system, peaks: computePeaks(agent.description, runOptions, results), isUnfinished });
       const noise = measurementWarnings([...results.measurements()], { threads, cores: system.cores });
       warnings.push(...noise.map(({ message }) => message));
     }
@@ -161,7 +166,6 @@ async function measureAndShow(options: MachineOptions, host: CommandHost): Promi
     })),
   });
   const title = first === undefined ? 'Peaks' : `Peaks of ${stackText(toSystemDocument(first.system))}`;
-  await writeShown(shownTable(table, { document, title }), outputs, host);
-  if (host.signal.aborted) host.setExitCode(EXIT_INTERRUPTED);
-  else if (machines.some(({ peaks }) => peaks.size < PEAK_KINDS.length)) host.setExitCode(EXIT_PARTIAL);
+  await writeShown(shownTable(table, { document, title, warnings }), outputs, host);
+  setMeasuringExit(host, { isPartial: machines.some(({ peaks }) => peaks.size < PEAK_KINDS.length) });
 }

@@ -38,11 +38,13 @@ export function resultFindings(content: unknown): Finding[] {
     one,
     document: documentSchema.safeParse(one).data ?? documentSchema.parse({}),
   }));
-  const all = read.flatMap(({ one, document }) => [
-    ...runChecks(CHECKS, document),
-    ...warningFindings(document),
-    ...measurementFindings(one),
-  ]);
+  const all = read.flatMap(({ one, document }) => {
+    const checked = runChecks(CHECKS, document);
+    // The warning of the report is about the same spread.
+    const isSpread = checked.some(({ id }) => id === 'wide_spread');
+    const warned = warningFindings(document).filter(({ id }) => id !== 'spread' || !isSpread);
+    return [...checked, ...warned, ...measurementFindings(one)];
+  });
   const mixed = mixedSoftware(read.map(({ document }) => document.provenance ?? null));
   return sorted([...mixed, ...distinctByContent(all)]);
 }

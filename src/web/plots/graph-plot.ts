@@ -17,6 +17,10 @@ export interface DrawnGraph {
 
 const MARK = '#d55e00';
 
+const TITLE_LEFT = 40;
+/** Width of most characters of a title at most. */
+const TITLE_CHARACTER = 9;
+
 function quoted(text: string): string {
   return `"${oneLine(text).replaceAll(/[\\"]/g, String.raw`\$&`)}"`;
 }
@@ -114,8 +118,8 @@ function placed({ title, nodes, edges }: DrawnGraph, top: number): Placed {
   const lowest = Math.max(0, ...nodes.map((_, index) => upper(index) + BOX.height));
   const rightmost = Math.max(0, ...nodes.map((_, index) => left(index) + BOX.width));
   return {
-    svg: [svgText(40, top + 26, title, 'class="title"'), ...lines, ...boxes],
-    width: rightmost + BOX.apart,
+    svg: [svgText(TITLE_LEFT, top + 26, title, 'class="title"'), ...lines, ...boxes],
+    width: Math.max(rightmost, TITLE_LEFT + title.length * TITLE_CHARACTER) + BOX.apart,
     height: Math.max(lowest, top + 44) - top + BOX.apart,
   };
 }

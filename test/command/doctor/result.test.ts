@@ -70,6 +70,14 @@ describe('the doctor finds in a result', () => {
     });
   }
 
+  test('the same spread once, and a spread below the limit of the doctor too', () => {
+    const warnings = [{ cause: 'spread', message: 'one brick varies by 6 %; measure again' }];
+    const idsOf = (percent: number): readonly string[] => {
+      return resultFindings({ ...ofModel({}), warnings, summary: { spread_percent: percent } }).map(({ id }) => id);
+    };
+    assert.deepEqual([idsOf(6), idsOf(4)], [['wide_spread'], ['spread']]);
+  });
+
   test('how many of its series begin with a slow run', () => {
     const [slow] = resultFindings(ofRuns([9, 1, 1.1, 1, 1.05]));
     assert.equal(slow?.found, '1 of 1 series begin with a slow run');

@@ -148,7 +148,7 @@ describe('the latency plugin', () => {
       createFakeAgent({ latencyOf: () => 2, conditionsOf: () => conditionsBeside(othersMs) });
     await store.putMeasurement({ ...(await measuredBy(agentOf(() => 2))), conditions: conditionsBeside(900) });
     const still = await run(systemBusyFor(900), store);
-    assert.match(warningsIn(still).join(), /^1 of 1 measurements were disturbed .* 45\.0 % .*--remeasure disturbed/);
+    assert.match(warningsIn(still).join(), /^1 of 1 measurement was disturbed .* 45\.0 % .*--remeasure disturbed/);
     assert.deepEqual(warningsIn(await run(systemBusyFor(0), store)), []);
   });
 

@@ -313,5 +313,15 @@ describe('the analyses of XSP', () => {
       assert.ok(error instanceof PlatformError && error.code === 'usage', JSON.stringify(settings));
     }
     assert.match(String(await codeOf({ model: 'other' })), /there are net/);
+    assert.match(String(await codeOf({ model: 'net', system: 'zzz' })), /no trace of net on zzz; there are here$/);
+  });
+
+  test('a batch that no trace has, and a machine that is not, also where a trace states its own', async (t) => {
+    const store = await tracedHere(t);
+    await assert.rejects(tableOf('kernels', store, { batch: 7 }), {
+      code: 'usage',
+      message: 'the store has no trace with batch 7; there are batch 1',
+    });
+    await assert.rejects(tableOf('kernels', store, { machine: 'ffff' }), { code: 'usage', message: /is no system/ });
   });
 });

@@ -39,6 +39,15 @@ describe('a drawn graph', () => {
     assert.match(svg, /a &#34;model&#34; &#60;1&#62;/);
   });
 
+  test('in SVG is as wide as its title', () => {
+    const widthOf = (title: string): number => {
+      return Number(/viewBox="0 0 (\d+)/.exec(graphSvg([{ ...GRAPH, title }]))?.[1]);
+    };
+    // 600 15px sans-serif: most characters take less than 9 px.
+    assert.ok(widthOf('x'.repeat(200)) >= 200 * 9);
+    assert.ok(widthOf('x') < 1000);
+  });
+
   test('with too many nodes has the marked ones alone, and says so', () => {
     const many = Array.from({ length: 700 }, (_, index) => {
       return { name: `k${index}`, detail: '', isMarked: index % 100 === 0 };

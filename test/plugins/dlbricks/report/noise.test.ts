@@ -103,7 +103,7 @@ describe('a warning of noise', () => {
     const calm = Array.from({ length: 19 }, () => under({ othersMs: 0 }));
     const [[cause, message] = assert.fail()] = warningsOf([...calm, under({ othersMs: 800 })]);
     assert.equal(cause, 'other_load');
-    assert.match(message, /1 of 20 measurements were disturbed/);
+    assert.match(message, /1 of 20 measurements was disturbed/);
   });
 
   test('has the share of time for which a quota throttled runs, for any number of cores', () => {
