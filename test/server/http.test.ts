@@ -9,6 +9,7 @@ import { hashToken } from '../../src/rpc/accepted-tokens.js';
 import { startServer } from '../../src/server/server.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { ModelManifest } from '../../src/generated/carml/org/dlframework/registry.js';
+import { PlatformError } from '../../src/base/errors.js';
 import { startAgent } from '../../src/agent/services/server.js';
 import { coloredPictures } from '../agent/support/colored-pictures.js';
 import { predictionModels } from '../agent/support/prediction-models.js';
@@ -16,7 +17,7 @@ import { offer } from '../directory/support/offer.js';
 import { sampleMeasurement, signatureOf } from '../store/sample-measurement.js';
 import { until } from '../support/until.js';
 import { AGENT, directoryWith } from './fake-platform.js';
-import { scripted, untilStopped } from './scripted-evaluation.js';
+import { DONE, scripted, untilStopped } from './scripted-evaluation.js';
 import { fillStore, HOSTILE, type SiteOptions, siteServing, stepwise } from './site-server.js';
 
 const MANIFEST = { dlspec: 'evaluation/v1', name: 'tiny', version: '1.0.0', plugin: 'fake', models: ['zoo:resnet18'] };
@@ -384,6 +385,40 @@ describe('pages', { timeout: 60_000 }, () => {
     ]) {
       assert.equal((await fetch(`${url}${path}`)).status, 404, path);
     }
+  });
+
+  it('show an evaluation whose result cannot be shown, with the reason', async (t) => {
+    const problem = 'the result cannot be shown: <b>boom';
+    const showResult = () => Promise.reject(new PlatformError('internal', problem));
+    const { url, attach } = await pageWith(t, { http: { showResult } });
+    await attach(scripted(stepwise(1, () => Promise.resolve())));
+    const id = 'not-shown-evaluation';
+    assert.equal((await post(`${url}/api/v1/evaluations`, { id, manifest: MANIFEST })).status, 200);
+    await streamed(`${url}/api/v1/evaluations/${id}/events`);
+    const answer = await fetch(`${url}/evaluations/${id}`);
+    assert.equal(answer.status, 200);
+    const page = await answer.text();
+    for (const part of [/<h1>tiny<\/h1>/, /cannot be shown: &#60;b&#62;boom/, /<h2>Estimates<\/h2>/, /note 0/]) {
+      assert.match(page, part);
+    }
+  });
+
+  it('keep the line breaks of an event', async (t) => {
+    const { url, attach } = await pageWith(t);
+    await attach(
+      scripted(async function* () {
+        await Promise.resolve();
+        yield { kind: 'note', level: 'warning', message: 'broken:\r\nError: boom\n    at run\u0007' };
+        yield DONE;
+      }),
+    );
+    const id = 'noted-evaluation';
+    assert.equal((await post(`${url}/api/v1/evaluations`, { id, manifest: MANIFEST })).status, 200);
+    await streamed(`${url}/api/v1/evaluations/${id}/events`);
+    assert.match(
+      await (await fetch(`${url}/evaluations/${id}`)).text(),
+      /warning: broken:\nError: boom\n {4}at run\ufffd<\/li>/,
+    );
   });
 
   it('escape every foreign text', async (t) => {

@@ -92,8 +92,8 @@ export interface EvaluationPageView {
   readonly record: EvaluationRecord;
   readonly events: readonly LoggedEvent[];
   readonly result: Markup | undefined;
-  /** undefined where there is a result, or none yet */
-  readonly withheld: string | undefined;
+  /** Why there is no result; undefined where there is one, or none yet. */
+  readonly notShown: string | undefined;
   readonly mayCancel: boolean;
 }
 
@@ -127,7 +127,7 @@ function estimatesSection(events: readonly LoggedEvent[]): Markup | undefined {
 }
 
 export function evaluationPage(view: EvaluationPageView): SiteContent {
-  const { record, events, result, withheld, mayCancel } = view;
+  const { record, events, result, notShown, mayCancel } = view;
   const { id, name, plugin, state, submittedAt, changedAt } = record;
   const hasEnded = evaluationHasEnded(record);
   const last = events.at(-1);
@@ -153,7 +153,7 @@ ${facts([
   ['submitted', timeText(submittedAt)],
   ['changed', timeText(changedAt)],
 ])}
-${withheld === undefined ? undefined : markup`<p class="problem">${withheld}</p>`}
+${notShown === undefined ? undefined : markup`<p class="problem">${notShown}</p>`}
 ${result ?? estimatesSection(events)}
 ${section('Events', [markup`<ol class="events" tabindex="0" aria-label="Events" data-events>${lines.slice(-MAX_EVENTS)}</ol>`])}
 </div>`,

@@ -28,6 +28,7 @@ fieldset { border: 1px solid var(--line); border-radius: .3rem; display: grid; g
 [data-progress] { display: block; }
 progress { width: min(100%, 40rem); height: 1.1rem; accent-color: var(--accent); }
 .events { padding-left: 1.2rem; max-width: 90ch; max-height: 24rem; overflow: auto; }
+.events li { white-space: pre-wrap; overflow-wrap: anywhere; }
 .facts { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1.2rem; margin: .5rem 0; }
 .facts dt { color: var(--quiet); } .facts dd { margin: 0; }
 .side-by-side { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1.2rem; }
