@@ -181,6 +181,17 @@ it('predicts for a picture on an agent, with TLS where the agent says so', { tim
   const { rows } = await jsonOf(await predict(false));
   assert.ok(Array.isArray(rows) && rows.length > 0);
   assert.equal((await predict(true)).status, 503);
+  const warningWith = async (...graphs: readonly string[]) => {
+    const models = graphs.map((graphPath, index) => {
+      return ModelManifest.fromPartial({ name: 'classifier', version: `1.0.${index}`, model: { graphPath } });
+    });
+    directory.register(offer({ address: agent.address, tls: false, models }));
+    return (await jsonOf(await post(`${url}/api/v1/predictions`, body)))['warning'];
+  };
+  assert.equal(await warningWith('own.onnx', 'zoo:resnet18'), null, 'the first is the one that is opened');
+  assert.doesNotMatch(await (await fetch(`${url}/predict`)).text(), /made-up/);
+  assert.match(String(await warningWith('zoo:resnet18')), /^the weights of classifier are made up/);
+  assert.match(await (await fetch(`${url}/predict`)).text(), /classifier, with made-up weights<\/option>/);
 });
 
 describe('access over HTTP', { timeout: 60_000 }, () => {

@@ -213,6 +213,7 @@ export function defineOperations(sources: WebSources, estimates: SharedEstimates
       body: predictionSchema,
       answer: z.strictObject({
         rows: z.array(z.strictObject({ result: z.string(), score: z.string(), details: z.string() })),
+        warning: z.string().nullable().describe('That the rows mean nothing, because the weights are made up'),
         milliseconds: z.number().nullable().describe('Of the inference; null where the agent does not say it'),
       }),
       run: ({ body: { picture, ...asked }, signal }) =>

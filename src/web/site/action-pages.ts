@@ -2,6 +2,7 @@ import { counted } from '../../base/counted.js';
 import { gigabytes } from '../../base/gigabytes.js';
 import { Markup, markup } from '../../base/markup.js';
 import type { RegisteredAgent } from '../../directory/agent-directory.js';
+import { hasMadeUpWeights } from '../../registry/made-up-weights.js';
 import { link, markupTable, type MarkupColumn, tableMarkup } from '../table.js';
 import { address, facts, section, type SiteContent, timeText } from './layout.js';
 import { schemaFields } from './schema-form.js';
@@ -80,14 +81,18 @@ ${form}`,
 }
 
 export function predictPage(agents: readonly RegisteredAgent[]): SiteContent {
-  const models = [...new Set(agents.flatMap((agent) => agent.models.map(({ name }) => name)))].sort();
+  const names = [...new Set(agents.flatMap((agent) => agent.models.map(({ name }) => name)))].sort();
+  const models = names.map((name) => {
+    const isMadeUp = agents.every(({ models: offered }) => hasMadeUpWeights(offered, name) ?? true);
+    return markup`<option value="${name}">${name}${isMadeUp ? ', with made-up weights' : ''}</option>`;
+  });
   const offers = agents.map(({ address, framework, frameworkVersion, hostname }) => {
     return markup`<option value="${address}">${framework} ${frameworkVersion} on ${hostname} (${address})</option>`;
   });
   const select = (id: string, label: string, first: Markup | undefined): Markup =>
     markup`<div class="field"><label for="${id}">${label}</label><select id="${id}" data-agent>${first}${offers}</select></div>`;
   const form = markup`<form class="fields" data-predict="/api/v1/predictions">
-<div class="field"><label for="model">Model</label><select id="model" required data-model>${models.map((name) => markup`<option>${name}</option>`)}</select></div>
+<div class="field"><label for="model">Model</label><select id="model" required data-model>${models}</select></div>
 <div class="field"><label for="picture">Picture (JPEG, PNG, …, at most 6 MiB)</label><input id="picture" type="file" accept="image/*" required></div>
 ${select('first', 'Runs on', undefined)}
 ${select('second', 'and, beside it, on', markup`<option value="">no other</option>`)}

@@ -79,7 +79,7 @@ for (const form of document.querySelectorAll('form[data-predict]')) {
         place.append(make('h2', { textContent: option.textContent }), make('p', { textContent: 'predicting …' }));
         answers.append(place);
         try {
-          const { rows, milliseconds } = await send(form.dataset.predict, { model, agent, picture });
+          const { rows, warning, milliseconds } = await send(form.dataset.predict, { model, agent, picture });
           const table = make('table', {});
           const add = (section, name, cells) => {
             const row = section.insertRow();
@@ -88,6 +88,7 @@ for (const form of document.querySelectorAll('form[data-predict]')) {
           add(table.createTHead(), 'th', ['result', 'score', 'details']);
           const body = table.createTBody();
           for (const { result, score, details } of rows) add(body, 'td', [result, score, details]);
+          if (warning !== null) place.lastChild.before(make('p', { className: 'problem', textContent: 'warning: ' + warning }));
           place.replaceChild(table, place.lastChild);
           if (milliseconds !== null) place.append(make('p', { className: 'quiet', textContent: milliseconds.toPrecision(4) + ' ms for the inference, once' }));
         } catch (error) {
