@@ -150,7 +150,7 @@ describe('the API over HTTP', { timeout: 60_000 }, () => {
     const { url, attach } = await siteServing(t);
     await attach(scripted(stepwise(1, () => Promise.resolve())));
     const wrong = [
-      [{ manifest: { ...MANIFEST, threads: 'many' } }, /evaluation\.yml.*threads/s],
+      [{ manifest: { ...MANIFEST, threads: 'many' } }, /^threads: expected/m],
       [{ manifest: { ...MANIFEST, models: ['gone.onnx'] } }, /gone\.onnx/],
       [{ manifest: { ...MANIFEST, models: ['../../etc/passwd.onnx'] } }, /no such file in the submission/],
       [{ manifest: MANIFEST, files: [{ path: 'evaluation.yml', base64: '' }] }, /called evaluation\.yml/],
@@ -412,6 +412,46 @@ describe('pages', { timeout: 60_000 }, () => {
     for (const part of [/<h1>tiny<\/h1>/, /cannot be shown: &#60;b&#62;boom/, /<h2>Estimates<\/h2>/, /note 0/]) {
       assert.match(page, part);
     }
+  });
+
+  it('say what is missing where there is nothing to compare', async (t) => {
+    const { url, attach } = await pageWith(t);
+    assert.match(await (await fetch(`${url}/compare`)).text(), /Nothing is chosen\..*href="\/evaluations"/s);
+    await attach(
+      scripted(async function* () {
+        yield await Promise.resolve(DONE);
+      }),
+    );
+    const id = 'without-estimates';
+    assert.equal((await post(`${url}/api/v1/evaluations`, { id, manifest: MANIFEST })).status, 200);
+    await streamed(`${url}/api/v1/evaluations/${id}/events`);
+    const page = await (await fetch(`${url}/compare?evaluation=${id}`)).text();
+    assert.match(page, /href="\/evaluations\/without-estimates">tiny without-<\/a> has no estimates/);
+  });
+
+  it('name compared estimates by what differs', async (t) => {
+    const { url } = await pageWith(t);
+    const { estimates } = z
+      .object({ estimates: z.array(z.object({ subject: z.string(), settings: z.string() })) })
+      .parse(await jsonOf(await fetch(`${url}/api/v1/estimates?model=resnet18`)));
+    const two = estimates.filter(({ settings }) => settings === '');
+    const page = await (await fetch(`${url}/compare?of=${two[0]?.subject}&of=${two[1]?.subject}`)).text();
+    const names = [...page.matchAll(/<span class="name">([^<]*)</g)].map(([, name = '']) => name);
+    assert.ok(
+      names.slice(0, 2).every((name) => name.startsWith('on ') && !name.includes('batch')),
+      names.join('\n'),
+    );
+    assert.match(page, /In common: resnet18, batch 1, dlbricks/);
+    assert.match(page, /<td class="right">1<\/td>/);
+  });
+
+  it('say that a plugin is not attached, and show commands as code', async (t) => {
+    const { url, attach } = await siteServing(t);
+    assert.match(await (await fetch(url)).text(), /<code>mlmodelscope dlbricks run MODEL<\/code>/);
+    await attach(scripted(stepwise(1, () => Promise.resolve())));
+    const page = await (await fetch(`${url}/submit?plugin=nope`)).text();
+    assert.match(page, /The plugin nope is not attached/);
+    assert.doesNotMatch(page, /<form class="fields"/);
   });
 
   it('keep the line breaks of an event', async (t) => {

@@ -4,7 +4,7 @@ import { Markup, markup } from '../../base/markup.js';
 import type { RegisteredAgent } from '../../directory/agent-directory.js';
 import { hasMadeUpWeights } from '../../registry/made-up-weights.js';
 import { link, markupTable, type MarkupColumn, tableMarkup } from '../table.js';
-import { address, facts, section, type SiteContent, timeText } from './layout.js';
+import { address, facts, messageMarkup, section, type SiteContent, timeText } from './layout.js';
 import { schemaFields } from './schema-form.js';
 
 export interface Working {
@@ -56,16 +56,23 @@ export interface OfferedPlugin {
   readonly schema: unknown;
 }
 
+function noPluginMarkup(chosen: string, hasOthers: boolean): Markup {
+  if (hasOthers) {
+    return markup`<p class="problem">The plugin ${chosen} is not attached to this server. Choose another one.</p>`;
+  }
+  return markup`<p>No plugin is attached to this server. <code>mlmodelscope plugin NAME --server ADDRESS</code> attaches one.</p>`;
+}
+
 /** @param zoo names of models that need no file */
 export function submitPage(plugins: readonly OfferedPlugin[], chosen: string, zoo: readonly string[]): SiteContent {
-  const plugin = plugins.find(({ name }) => name === chosen) ?? plugins[0];
+  const plugin = chosen === '' ? plugins[0] : plugins.find(({ name }) => name === chosen);
   const choices = plugins.map(({ name, version }) => {
     const here = name === plugin?.name ? Markup.trusted(' aria-current="true"') : '';
     return markup`<a href="${address('/submit', [['plugin', name]])}"${here}>${name} ${version}</a> `;
   });
-  const form =
+  const content =
     plugin === undefined
-      ? markup`<p>No plugin is attached to this server. <code>mlmodelscope plugin NAME --server ADDRESS</code> attaches one.</p>`
+      ? noPluginMarkup(chosen, plugins.length > 0)
       : markup`<form class="fields" data-api="/api/v1/evaluations" data-body="evaluation" data-then="/evaluations/">
 <div class="field"><label for="files">Files of models (.onnx, .yml)</label>
 <input id="files" type="file" multiple data-files accept=".onnx,.yml,.yaml,.lock"><p class="quiet">Named in models by their file names. 6 MiB together; the command <code>mlmodelscope evaluate</code> sends larger ones.</p></div>
@@ -76,7 +83,7 @@ ${schemaFields(plugin.schema)}
     title: 'Submit an evaluation',
     body: markup`<h1>Submit an evaluation</h1><p>Plugin: ${choices}</p>
 <noscript><p class="problem">This form needs scripts. Without them, use the command <code>mlmodelscope evaluate</code>.</p></noscript>
-${form}`,
+${content}`,
   };
 }
 
@@ -118,5 +125,5 @@ ${problem === undefined ? undefined : markup`<p class="problem" role="alert">${p
 }
 
 export function problemPage(title: string, message: string): SiteContent {
-  return { title, body: markup`<h1>${title}</h1><p class="problem" role="alert">${message}</p>` };
+  return { title, body: markup`<h1>${title}</h1><p class="problem" role="alert">${messageMarkup(message)}</p>` };
 }
