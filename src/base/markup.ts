@@ -1,5 +1,3 @@
-import { oneLine } from './one-line.js';
-
 export class Markup {
   private constructor(readonly text: string) {}
 
@@ -9,13 +7,14 @@ export class Markup {
   }
 }
 
-/** Marks that change the direction of the text after them. */
-const DIRECTION_MARKS = /[\u202a-\u202e\u2066-\u2069]/g;
+/** Control characters but for line breaks and tabs, and marks that change the direction of the text after them. */
+const NOT_SHOWN = /[^\P{Cc}\n\t]+|[\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Foreign text inside of an element or of an attribute in double quotes. */
 export function escapedMarkup(text: string): string {
-  return oneLine(text)
-    .replace(DIRECTION_MARKS, '\ufffd')
+  return text
+    .replace(/\r\n?/g, '\n')
+    .replace(NOT_SHOWN, '\ufffd')
     .replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 

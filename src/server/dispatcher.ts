@@ -63,7 +63,13 @@ export class Dispatcher {
   #turns = 0;
   #isClosed = false;
 
-  constructor(private readonly options: RunSources & { readonly limits: DispatchLimits }) {}
+  constructor(
+    private readonly options: RunSources & {
+      readonly limits: DispatchLimits;
+      /** See {@link PlatformOptions.ownPlugins}. */
+      readonly ownPlugins: readonly string[];
+    },
+  ) {}
 
   plugins(): readonly AttachedPlugin[] {
     return [...this.#sessions].map(({ registration, running }) => ({ ...registration, running }));
@@ -78,7 +84,7 @@ export class Dispatcher {
   }
 
   requirePlugin(name: string): void {
-    if (this.hasPlugin(name)) return;
+    if (this.hasPlugin(name) || this.options.ownPlugins.includes(name)) return;
     const names = [...new Set([...this.#sessions].map(({ registration }) => registration.name))];
     const others = names.length === 0 ? 'nor is any other' : `attached are ${names.join(', ')}`;
     const meant = suggestion(name, names);
@@ -163,22 +169,28 @@ export class Dispatcher {
     this.#tellPositions();
   }
 
-  /** Adds an event with the place in the queue to each evaluation whose plugin runs others. */
+  /** Adds an event to each evaluation whose plugin runs others, with its place in the queue, or is being started. */
   #tellPositions(): void {
     const attached = new Set([...this.#sessions].map(({ registration }) => registration.name));
     const waiting = new Map<string, number>();
     for (const job of this.#inTurn()) {
       const { plugin } = job.record;
-      if (!attached.has(plugin)) continue;
+      if (!attached.has(plugin)) {
+        if (this.options.ownPlugins.includes(plugin)) this.#tell(job, 0, `the plugin ${plugin} is being started`);
+        continue;
+      }
       const position = (waiting.get(plugin) ?? 0) + 1;
       waiting.set(plugin, position);
-      if (job.toldPosition === position || (job.toldPosition !== undefined && position > TOLD_PLACES)) continue;
-      job.toldPosition = position;
-      // If the store fails, the next event fails as well and reports it.
-      void job
-        .wait(`the plugin ${plugin} runs other evaluations; place ${position} in the queue`)
-        .catch(() => undefined);
+      if (job.toldPosition !== undefined && position > TOLD_PLACES) continue;
+      this.#tell(job, position, `the plugin ${plugin} runs other evaluations; place ${position} in the queue`);
     }
+  }
+
+  #tell(job: EvaluationJob, position: number, reason: string): void {
+    if (job.toldPosition === position) return;
+    job.toldPosition = position;
+    // If the store fails, the next event fails as well and reports it.
+    void job.wait(reason).catch(() => undefined);
   }
 
   #assign(): void {

@@ -20,7 +20,7 @@ export class EvaluationJob {
   readonly #end: () => void;
   readonly left = new AbortController();
   isCancelled = false;
-  /** Its place in the queue in the last event about it; undefined while it does not wait for its plugin. */
+  /** Its place in the queue in the last event about it, 0 while its plugin is being started; undefined while it does not wait for its plugin. */
   toldPosition: number | undefined;
   /** How often its plugin was lost during a run in this process. */
   losses = 0;

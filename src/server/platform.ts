@@ -25,6 +25,8 @@ export interface PlatformOptions {
   /** Several platforms may share one. */
   readonly loader?: SubmissionLoader;
   readonly ownership: Ownership;
+  /** Plugins that are started here, again whenever they end: evaluations wait for them. */
+  readonly ownPlugins?: readonly string[] | undefined;
 }
 
 /** Accepts evaluations and gives them to plugins. The store has the whole state: several platforms may share it. */
@@ -37,10 +39,17 @@ export class Platform {
   readonly #results: ResultCache;
   readonly #others: OtherServers;
 
-  private constructor({ store, agents, limits, loader = new SubmissionLoader(), ownership }: PlatformOptions) {
+  private constructor(options: PlatformOptions) {
+    const { store, agents, limits, loader = new SubmissionLoader(), ownership, ownPlugins = [] } = options;
     const collections = evaluationCollections(store);
     const dispatchLimits = { ...DEFAULT_DISPATCH_LIMITS, ...limits };
-    const dispatcher = new Dispatcher({ agents, limits: dispatchLimits, submissions: collections.parts, loader });
+    const dispatcher = new Dispatcher({
+      agents,
+      limits: dispatchLimits,
+      submissions: collections.parts,
+      loader,
+      ownPlugins,
+    });
     const storedLogs = new StoredLogs(collections.events);
     const jobs = new Jobs({ collections, ownership, dispatcher, storedLogs });
     this.#collections = collections;

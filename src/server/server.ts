@@ -35,6 +35,8 @@ export interface ServerOptions {
         readonly limits?: Partial<WebLimits> | undefined;
       }
     | undefined;
+  /** See {@link PlatformOptions.ownPlugins}; none by default. */
+  readonly ownPlugins?: readonly string[] | undefined;
   /** The plugins whose analyses clients may run on the store; none by default. */
   readonly analysts?: Analysts | undefined;
   /** Whether the server continues the store's evaluations that have not ended; true by default. */
@@ -71,10 +73,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
 async function serve(options: ServerOptions, leases: Leases): Promise<RunningServer> {
   const { listen, store, security, agentSecurity = {}, limits = {}, analysts = [], resume = true } = options;
-  const { directory = createDirectory() } = options;
+  const { directory = createDirectory(), ownPlugins } = options;
   const server = createRpcServer({ security });
   const ownership = leasedOwnership(leases);
-  const platform = await Platform.open({ store, agents: directory, limits, ownership }, { resume });
+  const platform = await Platform.open({ store, agents: directory, limits, ownership, ownPlugins }, { resume });
   addAgentRegistryService(server, directory);
   addRegistryService(server, directory);
   addEvaluationService(server, platform);

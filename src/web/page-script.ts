@@ -3,7 +3,8 @@ export const PAGE_SCRIPT = `'use strict';
 const make = (name, properties) => Object.assign(document.createElement(name), properties);
 const NUMBER = /[-+]?\\d+(?:\\.\\d+)?(?:e[-+]?\\d+)?/i;
 const numberIn = (text) => { const found = NUMBER.exec(text); return found ? Number(found[0]) : undefined; };
-const cellsOf = (row) => [...row.cells].map((cell) => cell.textContent.trim());
+// What is shortened is whole in a title.
+const cellsOf = (row) => [...row.cells].map((cell) => (cell.querySelector('abbr')?.title ?? cell.textContent).trim());
 // A cell that begins like a formula would be one in a spreadsheet.
 const csvField = (text, isNumber) => {
   const safe = /^[=+\\-@\\t\\r]/.test(text) && !isNumber ? "'" + text : text;
@@ -17,8 +18,9 @@ for (const box of document.querySelectorAll('.table')) {
   const name = box.getAttribute('aria-label');
   const original = [...body.rows];
   const shown = () => [...body.rows].filter((row) => !row.hidden);
-  const text = (field, separator, end) =>
-    [head, ...shown()].map((row) => cellsOf(row).map(field).join(separator) + end).join('');
+  const isChoice = (column) => original[0]?.cells[column].querySelector('input') != null;
+  const text = (field, separator, end) => [head, ...shown()].map((row) =>
+    cellsOf(row).filter((_, column) => !isChoice(column)).map(field).join(separator) + end).join('');
   const tools = make('div', { className: 'tools' });
   const state = make('span', { className: 'state' });
   state.setAttribute('role', 'status');
@@ -64,6 +66,7 @@ for (const box of document.querySelectorAll('.table')) {
   box.before(tools);
   if (original.length < 2) continue;
   [...head.cells].forEach((title, column) => {
+    if (isChoice(column)) return;
     const sort = make('button', { type: 'button' });
     if (title.querySelector('a') === null) sort.append(...title.childNodes);
     else sort.setAttribute('aria-label', 'sort by ' + title.textContent.trim());
@@ -90,7 +93,7 @@ for (const box of document.querySelectorAll('.table')) {
   // Each number says what it is.
   table.addEventListener('mouseover', ({ target }) => {
     const cell = target.closest('tbody td');
-    if (cell === null || cell.title !== '') return;
+    if (cell === null || cell.title !== '' || isChoice(cell.cellIndex)) return;
     const row = cellsOf(cell.parentElement)[0];
     cell.title = row + ', ' + cellsOf(head)[cell.cellIndex] + ': ' + cell.textContent.trim();
   });

@@ -18,6 +18,7 @@ p { margin: .5rem 0; max-width: 75ch; }
 .quiet, .lead, .axis { color: var(--quiet); }
 .warnings { list-style: none; margin: 1rem 0; padding: 0; display: grid; gap: .5rem; }
 .warnings li { background: var(--warn); border-left: .3rem solid var(--warn-line); padding: .5rem .75rem; }
+td, .warnings li, .notes li { white-space: pre-line; }
 .notes { padding-left: 1.2rem; max-width: 90ch; }
 .table { overflow-x: auto; max-width: 100%; }
 .long { content-visibility: auto; contain-intrinsic-size: auto 60rem; }

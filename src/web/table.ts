@@ -30,6 +30,11 @@ export function link(address: string, text: string): Markup {
   return markup`<a href="${address}">${text}</a>`;
 }
 
+/** The page's script copies and saves the whole text. */
+export function shortened(text: string, length: number): Markup {
+  return markup`<abbr title="${text}">${text.slice(0, length)}</abbr>`;
+}
+
 /** Without a root, the table has no links. */
 export function withLinks({ links, ...table }: TextTable, root: string | undefined): MarkupTable {
   if (root === undefined || links === undefined) return table;

@@ -9,6 +9,7 @@ import { hashToken } from '../../src/rpc/accepted-tokens.js';
 import { startServer } from '../../src/server/server.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { ModelManifest } from '../../src/generated/carml/org/dlframework/registry.js';
+import { PlatformError } from '../../src/base/errors.js';
 import { startAgent } from '../../src/agent/services/server.js';
 import { coloredPictures } from '../agent/support/colored-pictures.js';
 import { predictionModels } from '../agent/support/prediction-models.js';
@@ -17,7 +18,7 @@ import { sampleMeasurement, signatureOf, SYSTEM } from '../store/sample-measurem
 import { until } from '../support/until.js';
 import { keepEstimates } from '../../src/measuring/estimates.js';
 import { AGENT, directoryWith } from './fake-platform.js';
-import { patient, scripted, untilStopped } from './scripted-evaluation.js';
+import { DONE, patient, scripted, untilStopped } from './scripted-evaluation.js';
 import { fillStore, HOSTILE, newEstimate, type SiteOptions, siteServing, stepwise } from './site-server.js';
 
 const MANIFEST = { dlspec: 'evaluation/v1', name: 'tiny', version: '1.0.0', plugin: 'fake', models: ['zoo:resnet18'] };
@@ -201,7 +202,7 @@ describe('the API over HTTP', { timeout: 60_000 }, () => {
     const { url, attach } = await siteServing(t);
     await attach(scripted(stepwise(1, () => Promise.resolve())));
     const wrong = [
-      [{ manifest: { ...MANIFEST, threads: 'many' } }, /evaluation\.yml.*threads/s],
+      [{ manifest: { ...MANIFEST, threads: 'many' } }, /^threads: expected/m],
       [{ manifest: { ...MANIFEST, models: ['gone.onnx'] } }, /gone\.onnx/],
       [{ manifest: { ...MANIFEST, models: ['../../etc/passwd.onnx'] } }, /no such file in the submission/],
       [{ manifest: MANIFEST, files: [{ path: 'evaluation.yml', base64: '' }] }, /called evaluation\.yml/],
@@ -232,6 +233,17 @@ it('predicts for a picture on an agent, with TLS where the agent says so', { tim
   const { rows } = await jsonOf(await predict(false));
   assert.ok(Array.isArray(rows) && rows.length > 0);
   assert.equal((await predict(true)).status, 503);
+  const warningWith = async (...graphs: readonly string[]) => {
+    const models = graphs.map((graphPath, index) => {
+      return ModelManifest.fromPartial({ name: 'classifier', version: `1.0.${index}`, model: { graphPath } });
+    });
+    directory.register(offer({ address: agent.address, tls: false, models }));
+    return (await jsonOf(await post(`${url}/api/v1/predictions`, body)))['warning'];
+  };
+  assert.equal(await warningWith('own.onnx', 'zoo:resnet18'), null, 'the first is the one that is opened');
+  assert.doesNotMatch(await (await fetch(`${url}/predict`)).text(), /made-up/);
+  assert.match(String(await warningWith('zoo:resnet18')), /^the weights of classifier are made up/);
+  assert.match(await (await fetch(`${url}/predict`)).text(), /classifier, with made-up weights<\/option>/);
 });
 
 describe('access over HTTP', { timeout: 60_000 }, () => {
@@ -464,6 +476,80 @@ describe('pages', { timeout: 60_000 }, () => {
     await until(() => server.platform.plugins().length === 2);
     const page = await (await fetch(`${url}/submit`)).text();
     assert.equal(page.match(/fake 1\.2\.3/g)?.length, 1);
+  });
+
+  it('show an evaluation whose result cannot be shown, with the reason', async (t) => {
+    const problem = 'the result cannot be shown: <b>boom';
+    const showResult = () => Promise.reject(new PlatformError('internal', problem));
+    const { url, attach } = await pageWith(t, { http: { showResult } });
+    await attach(scripted(stepwise(1, () => Promise.resolve())));
+    const id = 'not-shown-evaluation';
+    assert.equal((await post(`${url}/api/v1/evaluations`, { id, manifest: MANIFEST })).status, 200);
+    await streamed(`${url}/api/v1/evaluations/${id}/events`);
+    const answer = await fetch(`${url}/evaluations/${id}`);
+    assert.equal(answer.status, 200);
+    const page = await answer.text();
+    for (const part of [/<h1>tiny<\/h1>/, /cannot be shown: &#60;b&#62;boom/, /<h2>Estimates<\/h2>/, /note 0/]) {
+      assert.match(page, part);
+    }
+  });
+
+  it('say what is missing where there is nothing to compare', async (t) => {
+    const { url, attach } = await pageWith(t);
+    assert.match(await (await fetch(`${url}/compare`)).text(), /Nothing is chosen\..*href="\/evaluations"/s);
+    await attach(
+      scripted(async function* () {
+        yield await Promise.resolve(DONE);
+      }),
+    );
+    const id = 'without-estimates';
+    assert.equal((await post(`${url}/api/v1/evaluations`, { id, manifest: MANIFEST })).status, 200);
+    await streamed(`${url}/api/v1/evaluations/${id}/events`);
+    const page = await (await fetch(`${url}/compare?evaluation=${id}`)).text();
+    assert.match(page, /href="\/evaluations\/without-estimates">tiny without-<\/a> has no estimates/);
+  });
+
+  it('name compared estimates by what differs', async (t) => {
+    const { url } = await pageWith(t);
+    const { estimates } = z
+      .object({ estimates: z.array(z.object({ subject: z.string(), settings: z.string() })) })
+      .parse(await jsonOf(await fetch(`${url}/api/v1/estimates?model=resnet18`)));
+    const two = estimates.filter(({ settings }) => settings === '');
+    const page = await (await fetch(`${url}/compare?of=${two[0]?.subject}&of=${two[1]?.subject}`)).text();
+    const names = [...page.matchAll(/<span class="name">([^<]*)</g)].map(([, name = '']) => name);
+    assert.ok(
+      names.slice(0, 2).every((name) => name.startsWith('on ') && !name.includes('batch')),
+      names.join('\n'),
+    );
+    assert.match(page, /In common: resnet18, batch 1, dlbricks/);
+    assert.match(page, /<td class="right">1<\/td>/);
+  });
+
+  it('say that a plugin is not attached, and show commands as code', async (t) => {
+    const { url, attach } = await siteServing(t);
+    assert.match(await (await fetch(url)).text(), /<code>mlmodelscope dlbricks run MODEL<\/code>/);
+    await attach(scripted(stepwise(1, () => Promise.resolve())));
+    const page = await (await fetch(`${url}/submit?plugin=nope`)).text();
+    assert.match(page, /The plugin nope is not attached/);
+    assert.doesNotMatch(page, /<form class="fields"/);
+  });
+
+  it('keep the line breaks of an event', async (t) => {
+    const { url, attach } = await pageWith(t);
+    await attach(
+      scripted(async function* () {
+        await Promise.resolve();
+        yield { kind: 'note', level: 'warning', message: 'broken:\r\nError: boom\n    at run\u0007' };
+        yield DONE;
+      }),
+    );
+    const id = 'noted-evaluation';
+    assert.equal((await post(`${url}/api/v1/evaluations`, { id, manifest: MANIFEST })).status, 200);
+    await streamed(`${url}/api/v1/evaluations/${id}/events`);
+    assert.match(
+      await (await fetch(`${url}/evaluations/${id}`)).text(),
+      /warning: broken:\nError: boom\n {4}at run\ufffd<\/li>/,
+    );
   });
 
   it('escape every foreign text', async (t) => {

@@ -182,6 +182,17 @@ describe('an evaluation', deadline, () => {
     );
   });
 
+  it('waits for a plugin that is being started here', async (t) => {
+    const store = await openMemoryStore();
+    const { platform, attach } = await openPlatform({ store, ownPlugins: ['fake'] });
+    t.after(() => platform.close());
+    await platform.submit(ID, submitted());
+    await until(async () => (await platform.get(ID)).last !== undefined);
+    attach(obedient);
+    const kinds = (await eventsOf(platform, ID)).map((event) => (event.kind === 'waiting' ? event.reason : event.kind));
+    assert.deepEqual(kinds, ['the plugin fake is being started', 'started', 'done']);
+  });
+
   it('that waits can be cancelled as well', async (t) => {
     const { platform, attach } = await fresh(t);
     attach(patient);

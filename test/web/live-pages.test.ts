@@ -118,7 +118,8 @@ describe('pages that work with a server', { skip, timeout: 180_000 }, () => {
     for (const framework of ['onnxruntime', 'onnxruntime-web'] as const) {
       const agent = await startAgent({ framework, resolveModel: predictionModels() });
       t.after(() => agent.close());
-      const models = [ModelManifest.fromPartial({ name: 'classifier', version: '1.0.0' })];
+      const graphPath = framework === 'onnxruntime' ? 'own.onnx' : 'zoo:resnet18';
+      const models = [ModelManifest.fromPartial({ name: 'classifier', version: '1.0.0', model: { graphPath } })];
       const { frameworkVersion } = agent.description;
       directory.register(offer({ address: agent.address, tls: false, framework, frameworkVersion, models }));
     }
@@ -146,7 +147,7 @@ describe('pages that work with a server', { skip, timeout: 180_000 }, () => {
       (await answers.all()).map(async (answer) => ({
         title: await answer.getByRole('heading').innerText(),
         cells: await answer.locator('tbody td').allInnerTexts(),
-        time: await answer.locator('p').innerText(),
+        time: await answer.locator('p.quiet').innerText(),
       })),
     );
     assert.deepEqual(
@@ -161,6 +162,9 @@ describe('pages that work with a server', { skip, timeout: 180_000 }, () => {
       if (index % 3 === 1) assert.ok(Math.abs(Number(cell) - Number(other)) < 1e-3, `${cell} and ${other}`);
       else assert.equal(cell, other);
     }
+    const warning = answers.locator('.problem + table');
+    assert.equal(await warning.count(), 1, 'before the scores of the made-up weights only');
+    assert.match(await answers.locator('.problem').innerText(), /^warning: the weights of classifier are made up/);
     for (const { time } of shown) assert.match(time, /^[\d.e-]+ ms for the inference, once$/);
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360);
     assert.deepEqual(await seriousFindings(page), []);

@@ -115,6 +115,33 @@ describe('the site in a browser', { skip, timeout: 240_000 }, () => {
     await page.getByRole('button', { name: 'Submit' }).click();
     await page.getByRole('alert').filter({ hasText: 'zoo:<img src=x>' }).waitFor();
     assert.equal(await page.locator('main img').count(), 0);
+    const models = page.getByLabel('models', { exact: true });
+    assert.equal(await models.getAttribute('aria-invalid'), 'true');
+    const [first = '', second = ''] = await page.locator('.field:has([aria-invalid]) .problem').allInnerTexts();
+    assert.match(first, /^name: expected/);
+    assert.match(second, /^models\[0\]: expected/);
+    await page.getByLabel('name', { exact: true }).fill('mine');
+    await models.fill('zoo:resnet18');
+    await page.getByRole('button', { name: 'Submit' }).click();
+    await page.waitForURL(/\/evaluations\/[\w-]+$/);
+  });
+
+  it('saves whole ids as CSV, and no column of choices', async (t) => {
+    const { url, attach, page } = await visit(t);
+    const folder = await mkdtemp(join(tmpdir(), 'site-'));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    await attach(scripted(stepwise(1, () => Promise.resolve())));
+    await submit(url, 'listed-evaluation-0123456789');
+    await page.goto(`${url}/evaluations`);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: /^CSV/ }).click(),
+    ]);
+    const saved = join(folder, 'saved.csv');
+    await download.saveAs(saved);
+    const [titles = '', row = ''] = (await readFile(saved, 'utf8')).split('\r\n');
+    assert.match(titles, /changed,id$/);
+    assert.match(row, /,listed-evaluation-0123456789$/);
   });
 
   it('lets nobody in without the token, and a visitor who logs in', async (t) => {

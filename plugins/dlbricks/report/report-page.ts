@@ -119,6 +119,17 @@ function firstOperator({ operators }: Brick): string {
   return operators[0] ?? UNKNOWN;
 }
 
+const OUTSIDE = '(outside of the bricks)';
+
+/** The part of an estimate that is in no brick: of an empty call, and of handing over outputs. */
+function outsideMs(row: NamedRow): number {
+  const rest = (row.model.estimate_ms ?? 0) - sumOf(listBrickRows(row).map(({ allMs }) => allMs));
+  return rest < LEAST_OUTSIDE_MS ? 0 : rest;
+}
+
+/** Less is a rounding error, or not visible. */
+const LEAST_OUTSIDE_MS = 0.0005;
+
 /** Model, repeated block or operator, brick. */
 function listTimes(row: NamedRow): PartOfTime {
   const { name } = row;
@@ -143,7 +154,9 @@ function listTimes(row: NamedRow): PartOfTime {
     const rest = brick.sequences - sumOf((inBlocks.get(brick.signature) ?? []).map(({ sequences }) => sequences));
     return rest > 0 ? [buildPart(brick, rest, firstOperator(brick))] : [];
   });
+  const outside = outsideMs(row);
   return partsByKind(name, [
+    ...(outside === 0 ? [] : [{ kind: OUTSIDE, name: OUTSIDE, ms: outside }]),
     ...repeated.map(({ brick, sequences, kind }) => buildPart(brick, sequences, kind)),
     ...others,
   ]);
@@ -152,12 +165,19 @@ function listTimes(row: NamedRow): PartOfTime {
 function timeSections(rows: readonly NamedRow[]): readonly PageSection[] {
   const bricks = rows.flatMap(listBrickRows);
   if (bricks.length === 0) return [];
-  const totals = new Map(rows.map((row) => [row, sumOf(listBrickRows(row).map(({ allMs }) => allMs))]));
+  const totals = new Map(
+    rows.map((row) => [row, outsideMs(row) + sumOf(listBrickRows(row).map(({ allMs }) => allMs))]),
+  );
   const all = sumOf(totals.values());
-  const byType = [...groupedBy(bricks, firstOperator)]
-    .map(([key, of]) => ({ key, of, ms: sumOf(of.map(({ allMs }) => allMs)) }))
-    .sort((a, b) => b.ms - a.ms);
-  type OfType = (typeof byType)[number];
+  const outside = sumOf(rows.map(outsideMs));
+  const ofBricks = [...groupedBy(bricks, firstOperator)].map(([key, of]) => {
+    return { key, of, ms: sumOf(of.map(({ allMs }) => allMs)) };
+  });
+  const byType = [...ofBricks, ...(outside === 0 ? [] : [{ key: OUTSIDE, of: [], ms: outside }])].sort(
+    (a, b) => b.ms - a.ms,
+  );
+  type OfType =
+    (typeof ofBricks)[number] | { readonly key: string; readonly of: readonly BrickRow[]; readonly ms: number };
   const typeColumns = [
     left<OfType>('operator', ({ key }) => key),
     right<OfType>('bricks', ({ of }) => String(new Set(of.map(({ signature }) => signature)).size)),
@@ -183,7 +203,7 @@ function timeSections(rows: readonly NamedRow[]): readonly PageSection[] {
   return [
     {
       title: 'Where the time goes',
-      lead: 'Each model above its repeated blocks and its other operators, and these above their bricks. Widths are estimated times, on one scale for all models.',
+      lead: 'Each model above its repeated blocks and its other operators, and these above their bricks. Widths are estimated times, on one scale for all models. Outside of the bricks are the empty call and the handing over of outputs.',
       chart: icicleChart(rows.map(listTimes)),
       table: textTable(typeColumns, byType),
     },

@@ -118,7 +118,15 @@ Examples:
       const { client: agentSecurity } = host.security;
       const pages = new ResultPages({ paths: namedPlugins(globals), folder: pluginsFolder() });
       const http = flags.http && { listen: flags.http, showResult: pages.show.bind(pages) };
-      const server = await startServer({ listen, http, store, security, agentSecurity, analysts: plugins });
+      const server = await startServer({
+        listen,
+        http,
+        store,
+        security,
+        agentSecurity,
+        analysts: plugins,
+        ownPlugins: names,
+      });
       const door = await openBackDoor(server, security);
       const args = argumentsFor(door.address, flags, globals);
       const { platform, address, httpAddress } = server;

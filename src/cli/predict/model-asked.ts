@@ -4,6 +4,7 @@ import { isSameName } from '../../base/platform-name.js';
 import { ANY_FRAMEWORK, identifyManifest, loadManifest, type ManifestIdentity, orThrow } from '../../manifest/index.js';
 import { parseModelReference } from '../../manifest/reference.js';
 import { zooNames } from '../../registry/load-model.js';
+import { MADE_UP } from '../../registry/made-up-weights.js';
 
 export interface ModelAsked extends ModelToOpen {
   readonly path: string | undefined;
@@ -14,7 +15,6 @@ export interface ModelAsked extends ModelToOpen {
   readonly warning: string | undefined;
 }
 
-const MADE_UP = 'are made up, so that its predictions mean nothing';
 const REMEDY = 'name the manifest of a model whose file has real weights (docs/manifests.md)';
 
 const NO_FRAMEWORK = { frameworkName: '', frameworkVersion: '' };

@@ -71,6 +71,13 @@ export function encodeFiles({
   return encodeSubmission({ manifestPath: MANIFEST_PATH, files: contents, graphs: new Map() });
 }
 
+/** The manifest came without a file, so that places in it mean nothing to the caller. */
+function withoutPlaces(error: unknown): unknown {
+  if (!(error instanceof PlatformError)) return error;
+  const { code, message, cause } = error;
+  return new PlatformError(code, message.replace(/^evaluation\.yml:\d+:\d+: /gm, ''), { cause });
+}
+
 /** @throws PlatformError `unauthenticated` for a caller without a token of a server that has one */
 export function requireTrust(isTrusted: boolean): void {
   if (!isTrusted) throw new PlatformError('unauthenticated', 'results and measurements need a token of this server');
@@ -133,9 +140,12 @@ export function defineOperations(sources: WebSources, estimates: SharedEstimates
       body: submissionSchema,
       answer: evaluationSchema,
       run: async ({ body: { id: asked = randomUUID(), manifest, files }, signal }) => {
-        return toPublicEvaluation(
-          await platform.submit(asked, encodeFiles({ manifest, files }), { signal, client: 'http' }),
-        );
+        const submission = encodeFiles({ manifest, files });
+        try {
+          return toPublicEvaluation(await platform.submit(asked, submission, { signal, client: 'http' }));
+        } catch (error) {
+          throw withoutPlaces(error);
+        }
       },
     }),
     {
@@ -213,6 +223,7 @@ export function defineOperations(sources: WebSources, estimates: SharedEstimates
       body: predictionSchema,
       answer: z.strictObject({
         rows: z.array(z.strictObject({ result: z.string(), score: z.string(), details: z.string() })),
+        warning: z.string().nullable().describe('That the rows mean nothing, because the weights are made up'),
         milliseconds: z.number().nullable().describe('Of the inference; null where the agent does not say it'),
       }),
       run: ({ body: { picture, ...asked }, signal }) =>

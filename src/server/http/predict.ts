@@ -1,6 +1,7 @@
 import { connectPredictions } from '../../agent/client/prediction-client.js';
 import { PlatformError } from '../../base/errors.js';
 import { featureRows, resultText, shortNumber } from '../../processing/feature-rows.js';
+import { hasMadeUpWeights, MADE_UP } from '../../registry/made-up-weights.js';
 import type { WebSources } from './site-data.js';
 
 const MAX_FEATURES = 10;
@@ -15,6 +16,9 @@ export async function predictPicture(
   if (agent === undefined) {
     throw new PlatformError('not_found', 'no agent is registered at this address; choose one of the list');
   }
+  const warning = hasMadeUpWeights(agent.models, model)
+    ? `the weights of ${model} ${MADE_UP}; choose a model whose file has real weights`
+    : null;
   const { tls, accessToken } = agent;
   // An agent gets its own token only, as for predictions that the server forwards.
   const security = { ...agentSecurity, token: accessToken || undefined };
@@ -32,6 +36,7 @@ export async function predictPicture(
             const score = row.score === null ? '' : shortNumber(row.score);
             return { result: resultText(row), score, details: row.details };
           }),
+          warning,
           milliseconds: batch?.inferenceMs ?? null,
         };
       }

@@ -176,14 +176,19 @@ export class Site {
     const events = await this.#eventsOf(id, signal);
     const last = events.at(-1);
     const isTrusted = this.access.isTrusted(c);
-    const isDone = last?.event.kind === 'done';
-    return evaluationPage({
-      record,
-      events,
-      result: isDone && isTrusted ? await this.#result(record.plugin, id, last, signal) : undefined,
-      withheld: isDone && !isTrusted ? 'The result is shown to visitors who have logged in with a token.' : undefined,
-      mayCancel: this.access.isAllowed(c, CANCEL),
-    });
+    const common = { record, events, mayCancel: this.access.isAllowed(c, CANCEL) };
+    if (last?.event.kind !== 'done') return evaluationPage({ ...common, result: undefined, notShown: undefined });
+    if (!isTrusted) {
+      const notShown = 'The result is shown to visitors who have logged in with a token.';
+      return evaluationPage({ ...common, result: undefined, notShown });
+    }
+    try {
+      const result = await this.#result(record.plugin, id, last, signal);
+      return evaluationPage({ ...common, result, notShown: undefined });
+    } catch (error) {
+      if (!(error instanceof PlatformError)) throw error;
+      return evaluationPage({ ...common, result: undefined, notShown: error.message });
+    }
   }
 
   async #eventsOf(id: string, signal: AbortSignal): Promise<readonly LoggedEvent[]> {

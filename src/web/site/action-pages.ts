@@ -2,8 +2,9 @@ import { counted } from '../../base/counted.js';
 import { gigabytes } from '../../base/gigabytes.js';
 import { Markup, markup } from '../../base/markup.js';
 import type { RegisteredAgent } from '../../directory/agent-directory.js';
+import { hasMadeUpWeights } from '../../registry/made-up-weights.js';
 import { link, markupTable, type MarkupColumn, tableMarkup } from '../table.js';
-import { address, facts, section, type SiteContent, timeText } from './layout.js';
+import { address, facts, messageMarkup, section, type SiteContent, timeText } from './layout.js';
 import { schemaFields } from './schema-form.js';
 
 export interface Working {
@@ -55,16 +56,23 @@ export interface OfferedPlugin {
   readonly schema: unknown;
 }
 
+function noPluginMarkup(chosen: string, hasOthers: boolean): Markup {
+  if (hasOthers) {
+    return markup`<p class="problem">The plugin ${chosen} is not attached to this server. Choose another one.</p>`;
+  }
+  return markup`<p>No plugin is attached to this server. <code>mlmodelscope plugin NAME --server ADDRESS</code> attaches one.</p>`;
+}
+
 /** @param zoo names of models that need no file */
 export function submitPage(plugins: readonly OfferedPlugin[], chosen: string, zoo: readonly string[]): SiteContent {
-  const plugin = plugins.find(({ name }) => name === chosen) ?? plugins[0];
+  const plugin = chosen === '' ? plugins[0] : plugins.find(({ name }) => name === chosen);
   const choices = plugins.map(({ name, version }) => {
     const here = name === plugin?.name ? Markup.trusted(' aria-current="true"') : '';
     return markup`<a href="${address('/submit', [['plugin', name]])}"${here}>${name} ${version}</a> `;
   });
-  const form =
+  const content =
     plugin === undefined
-      ? markup`<p>No plugin is attached to this server. <code>mlmodelscope plugin NAME --server ADDRESS</code> attaches one.</p>`
+      ? noPluginMarkup(chosen, plugins.length > 0)
       : markup`<form class="fields" data-api="/api/v1/evaluations" data-body="evaluation" data-then="/evaluations/">
 <div class="field"><label for="files">Files of models (.onnx, .yml)</label>
 <input id="files" type="file" multiple data-files accept=".onnx,.yml,.yaml,.lock"><p class="quiet">Named in models by their file names. 6 MiB together; the command <code>mlmodelscope evaluate</code> sends larger ones.</p></div>
@@ -75,19 +83,23 @@ ${schemaFields(plugin.schema)}
     title: 'Submit an evaluation',
     body: markup`<h1>Submit an evaluation</h1><p>Plugin: ${choices}</p>
 <noscript><p class="problem">This form needs scripts. Without them, use the command <code>mlmodelscope evaluate</code>.</p></noscript>
-${form}`,
+${content}`,
   };
 }
 
 export function predictPage(agents: readonly RegisteredAgent[]): SiteContent {
-  const models = [...new Set(agents.flatMap((agent) => agent.models.map(({ name }) => name)))].sort();
+  const names = [...new Set(agents.flatMap((agent) => agent.models.map(({ name }) => name)))].sort();
+  const models = names.map((name) => {
+    const isMadeUp = agents.every(({ models: offered }) => hasMadeUpWeights(offered, name) ?? true);
+    return markup`<option value="${name}">${name}${isMadeUp ? ', with made-up weights' : ''}</option>`;
+  });
   const offers = agents.map(({ address, framework, frameworkVersion, hostname }) => {
     return markup`<option value="${address}">${framework} ${frameworkVersion} on ${hostname} (${address})</option>`;
   });
   const select = (id: string, label: string, first: Markup | undefined): Markup =>
     markup`<div class="field"><label for="${id}">${label}</label><select id="${id}" data-agent>${first}${offers}</select></div>`;
   const form = markup`<form class="fields" data-predict="/api/v1/predictions">
-<div class="field"><label for="model">Model</label><select id="model" required data-model>${models.map((name) => markup`<option>${name}</option>`)}</select></div>
+<div class="field"><label for="model">Model</label><select id="model" required data-model>${models}</select></div>
 <div class="field"><label for="picture">Picture (JPEG, PNG, …, at most 6 MiB)</label><input id="picture" type="file" accept="image/*" required></div>
 ${select('first', 'Runs on', undefined)}
 ${select('second', 'and, beside it, on', markup`<option value="">no other</option>`)}
@@ -113,5 +125,5 @@ ${problem === undefined ? undefined : markup`<p class="problem" role="alert">${p
 }
 
 export function problemPage(title: string, message: string): SiteContent {
-  return { title, body: markup`<h1>${title}</h1><p class="problem" role="alert">${message}</p>` };
+  return { title, body: markup`<h1>${title}</h1><p class="problem" role="alert">${messageMarkup(message)}</p>` };
 }

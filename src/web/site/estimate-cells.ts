@@ -19,11 +19,15 @@ export function systemNames(systems: readonly System[]): (fingerprint: string) =
   return (fingerprint) => names.get(fingerprint) ?? `system ${fingerprint.slice(0, 12)}`;
 }
 
-export function configurationText({ plugin, version, batch, dimensions, settings }: KeptEstimate): string {
+export function configurationParts(estimate: KeptEstimate): readonly string[] {
+  const { plugin, version, batch, dimensions, settings } = estimate;
   const how = plugin === 'latency' ? 'whole model' : plugin;
-  return [`batch ${batch}`, dimensions, settings, how, version === null ? '' : `version ${version}`]
-    .filter((text) => text !== '')
-    .join(', ');
+  const parts = [`batch ${batch}`, dimensions, settings, how, version === null ? '' : `version ${version}`];
+  return parts.filter((text) => text !== '');
+}
+
+export function configurationText(estimate: KeptEstimate): string {
+  return configurationParts(estimate).join(', ');
 }
 
 /** "part:" is before the latency of a part of the model. */

@@ -6,7 +6,7 @@ import type { System } from '../../measurement/system.js';
 import { runtimeText } from '../../measurement/runtime-settings.js';
 import { toSystemDocument } from '../../measurement/system-document.js';
 import type { KeptEstimate } from '../../measuring/estimates.js';
-import { link, markupTable, type MarkupColumn, tableMarkup } from '../table.js';
+import { link, markupTable, type MarkupColumn, shortened, tableMarkup } from '../table.js';
 import {
   chooseColumn,
   comparisonForm,
@@ -19,7 +19,7 @@ import {
   systemAddress,
   systemNames,
 } from './estimate-cells.js';
-import { address, facts, section, type SiteContent, timeText } from './layout.js';
+import { address, facts, messageMarkup, section, type SiteContent, timeText } from './layout.js';
 
 export interface EstimatesView {
   readonly estimates: readonly KeptEstimate[];
@@ -126,7 +126,7 @@ export function matrixPage(
     body: markup`<h1>Models and systems</h1>
 ${running}
 ${all.estimates.length === 0 ? undefined : filterForm(all, filter)}
-<p>${summary}</p>
+<p>${messageMarkup(summary)}</p>
 ${hidden.length === 0 ? undefined : markup`<p class="problem">${hidden.join(' and ')} are not shown: use the filter.</p>`}
 ${all.estimates.length === 0 ? undefined : markup`<div class="matrix">${tableMarkup('Models and systems', markupTable(columns, shown))}</div>`}`,
   };
@@ -174,7 +174,7 @@ export function systemsPage({ estimates, systems }: EstimatesView): SiteContent 
     { title: 'system', cell: ({ fingerprint }) => link(systemAddress(fingerprint), nameOf(fingerprint)) },
     { title: 'operating system', cell: ({ operatingSystem }) => operatingSystem },
     { title: 'estimates', align: 'right', cell: ({ fingerprint }) => String(counts.get(fingerprint)?.length ?? 0) },
-    { title: 'fingerprint', cell: ({ fingerprint }) => fingerprint.slice(0, 12) },
+    { title: 'fingerprint', cell: ({ fingerprint }) => shortened(fingerprint, 12) },
   ];
   return {
     title: 'Systems',

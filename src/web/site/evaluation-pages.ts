@@ -3,9 +3,9 @@ import { Markup, markup } from '../../base/markup.js';
 import type { LoggedEvent, PlatformEvent } from '../../evaluation/event.js';
 import { type EvaluationRecord, evaluationHasEnded, EVALUATION_STATES } from '../../evaluation/records.js';
 import { rangeChart } from '../charts.js';
-import { link, markupTable, type MarkupColumn, tableMarkup } from '../table.js';
+import { link, markupTable, type MarkupColumn, shortened, tableMarkup } from '../table.js';
 import { intervalText } from './estimate-cells.js';
-import { address, facts, section, type SiteContent, timeText } from './layout.js';
+import { address, facts, messageMarkup, section, type SiteContent, timeText } from './layout.js';
 
 /** The newest are at the end. */
 const MAX_EVENTS = 200;
@@ -56,7 +56,7 @@ const LIST_COLUMNS: readonly MarkupColumn<EvaluationRecord>[] = [
   { title: 'plugin', cell: ({ plugin }) => plugin },
   { title: 'submitted', cell: ({ submittedAt }) => timeText(submittedAt) },
   { title: 'changed', cell: ({ changedAt }) => timeText(changedAt) },
-  { title: 'id', cell: ({ id }) => id.slice(0, 8) },
+  { title: 'id', cell: ({ id }) => shortened(id, 8) },
 ];
 
 /** For the first page; undefined for none. */
@@ -92,8 +92,8 @@ export interface EvaluationPageView {
   readonly record: EvaluationRecord;
   readonly events: readonly LoggedEvent[];
   readonly result: Markup | undefined;
-  /** undefined where there is a result, or none yet */
-  readonly withheld: string | undefined;
+  /** Why there is no result; undefined where there is one, or none yet. */
+  readonly notShown: string | undefined;
   readonly mayCancel: boolean;
 }
 
@@ -127,7 +127,7 @@ function estimatesSection(events: readonly LoggedEvent[]): Markup | undefined {
 }
 
 export function evaluationPage(view: EvaluationPageView): SiteContent {
-  const { record, events, result, withheld, mayCancel } = view;
+  const { record, events, result, notShown, mayCancel } = view;
   const { id, name, plugin, state, submittedAt, changedAt } = record;
   const hasEnded = evaluationHasEnded(record);
   const last = events.at(-1);
@@ -135,7 +135,7 @@ export function evaluationPage(view: EvaluationPageView): SiteContent {
   const sequence = Math.max(0, ...events.map((event) => event.sequence));
   const lines = events.flatMap(({ event, at }) => {
     const text = eventText(event);
-    return text === undefined ? [] : [markup`<li>${timeText(at).slice(11)} ${text}</li>\n`];
+    return text === undefined ? [] : [markup`<li>${timeText(at).slice(11)} ${messageMarkup(text)}</li>\n`];
   });
   const progress = markup`<p><progress aria-label="Progress" max="1" value="${measuring === undefined || measuring.total === 0 ? 0 : measuring.done / measuring.total}"></progress>
 <span data-progress>${measuring === undefined ? '' : progressText(measuring)}</span></p>`;
@@ -153,7 +153,7 @@ ${facts([
   ['submitted', timeText(submittedAt)],
   ['changed', timeText(changedAt)],
 ])}
-${withheld === undefined ? undefined : markup`<p class="problem">${withheld}</p>`}
+${notShown === undefined ? undefined : markup`<p class="problem">${messageMarkup(notShown)}</p>`}
 ${result ?? estimatesSection(events)}
 ${section('Events', [markup`<ol class="events" tabindex="0" aria-label="Events" data-events>${lines.slice(-MAX_EVENTS)}</ol>`])}
 </div>`,

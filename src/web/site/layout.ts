@@ -93,6 +93,12 @@ ${lead === undefined ? undefined : markup`<p class="lead">${lead}</p>\n`}${conte
 `;
 }
 
+/** A message, with what is between backticks as code. */
+export function messageMarkup(message: string): Markup {
+  const parts = message.split(/`([^`\n]+)`/);
+  return markup`${parts.map((part, index) => (index % 2 === 1 ? markup`<code>${part}</code>` : part))}`;
+}
+
 export function facts(pairs: readonly (readonly [name: string, value: string | Markup])[]): Markup {
   return markup`<dl class="facts">${pairs.map(([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>\n`)}</dl>`;
 }

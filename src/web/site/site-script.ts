@@ -1,6 +1,30 @@
 /** A text because it runs in browsers only. Foreign text becomes text nodes only. */
 export const SITE_SCRIPT = `
-const problemIn = (form) => form.querySelector('.problem');
+const problemIn = (form) => form.querySelector(':scope > .problem');
+// A problem that names a field is shown there.
+const showProblems = (form, message) => {
+  const fields = new Map([...form.querySelectorAll('[data-path]:not([type=hidden])')].map((field) =>
+    [JSON.parse(field.dataset.path).join('.'), field]));
+  const others = message.split('\\n').filter((line) => {
+    let [, path = ''] = /^([^\\s:]+): /.exec(line) ?? [];
+    while (path !== '' && !fields.has(path)) path = path.slice(0, Math.max(0, path.lastIndexOf('.'), path.lastIndexOf('[')));
+    const field = fields.get(path);
+    if (field === undefined) return true;
+    const shown = make('p', { className: 'problem', textContent: line });
+    shown.setAttribute('role', 'alert');
+    field.closest('.field').append(shown);
+    field.setAttribute('aria-invalid', 'true');
+    for (let at = field.closest('details'); at !== null; at = at.parentElement.closest('details')) at.open = true;
+    return false;
+  });
+  problemIn(form).textContent = others.join('\\n');
+  form.querySelector('[aria-invalid]')?.focus();
+};
+const clearProblems = (form) => {
+  problemIn(form).textContent = '';
+  for (const shown of form.querySelectorAll('.field > .problem')) shown.remove();
+  for (const field of form.querySelectorAll('[aria-invalid]')) field.removeAttribute('aria-invalid');
+};
 const send = async (address, body) => {
   const answer = await fetch(address, {
     method: 'POST', credentials: 'same-origin',
@@ -43,10 +67,10 @@ const filesOf = async (form) => {
 };
 const whileBusy = async (form, work) => {
   const button = form.querySelector('button:not([type=button])');
-  problemIn(form).textContent = '';
+  clearProblems(form);
   button.disabled = true;
   try { await work(); }
-  catch (error) { problemIn(form).textContent = error.message; }
+  catch (error) { showProblems(form, error.message); }
   finally { button.disabled = false; }
 };
 for (const form of document.querySelectorAll('form[data-api]')) {
@@ -79,7 +103,7 @@ for (const form of document.querySelectorAll('form[data-predict]')) {
         place.append(make('h2', { textContent: option.textContent }), make('p', { textContent: 'predicting …' }));
         answers.append(place);
         try {
-          const { rows, milliseconds } = await send(form.dataset.predict, { model, agent, picture });
+          const { rows, warning, milliseconds } = await send(form.dataset.predict, { model, agent, picture });
           const table = make('table', {});
           const add = (section, name, cells) => {
             const row = section.insertRow();
@@ -88,6 +112,7 @@ for (const form of document.querySelectorAll('form[data-predict]')) {
           add(table.createTHead(), 'th', ['result', 'score', 'details']);
           const body = table.createTBody();
           for (const { result, score, details } of rows) add(body, 'td', [result, score, details]);
+          if (warning !== null) place.lastChild.before(make('p', { className: 'problem', textContent: 'warning: ' + warning }));
           place.replaceChild(table, place.lastChild);
           if (milliseconds !== null) place.append(make('p', { className: 'quiet', textContent: milliseconds.toPrecision(4) + ' ms for the inference, once' }));
         } catch (error) {

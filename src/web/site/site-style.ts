@@ -7,7 +7,7 @@ header .site { font-weight: 600; }
 nav ul { display: flex; flex-wrap: wrap; gap: .3rem 1.1rem; list-style: none; margin: 0; padding: 0; }
 header form { margin-left: auto; }
 a { color: var(--accent); }
-nav a[aria-current] { color: var(--text); font-weight: 600; text-decoration: none; }
+a[aria-current] { color: var(--text); font-weight: 600; text-decoration: none; }
 a:focus-visible, select:focus-visible, textarea:focus-visible, summary:focus-visible { outline: 2px solid var(--accent);
   outline-offset: 1px; }
 .skip { position: absolute; left: -99rem; } .skip:focus { left: .5rem; background: var(--back); padding: .3rem .6rem; }
@@ -18,7 +18,9 @@ input, select { min-height: 1.9rem; max-width: 100%; }
 form.row { display: flex; flex-wrap: wrap; gap: .5rem .9rem; align-items: end; margin: .8rem 0; }
 form.row label { display: grid; min-width: 0; max-width: 100%; grid-template-columns: minmax(0, 1fr); gap: .15rem; font-size: .9rem; color: var(--quiet); }
 form.fields { max-width: 60rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: .9rem; margin: 1rem 0; }
-.field { display: grid; grid-template-columns: minmax(0, 1fr); justify-items: start; gap: .15rem; } .field > label { font-weight: 600; } .field .quiet { font-size: .9rem; margin: 0; }
+.field { display: grid; grid-template-columns: minmax(0, 1fr); justify-items: start; gap: .15rem; } .field > label { font-weight: 600; }
+.field:has(:required) > label::after { content: ' (required)' / ''; font-weight: normal; color: var(--quiet); }
+[aria-invalid] { border-color: var(--warn-line); } .field .quiet { font-size: .9rem; margin: 0; }
 fieldset { border: 1px solid var(--line); border-radius: .3rem; display: grid; grid-template-columns: minmax(0, 1fr); gap: .9rem; padding: .8rem; min-width: 0; }
 .primary { background: var(--accent); color: var(--back); border-color: var(--accent); padding: .35rem 1rem; }
 .problem { background: var(--warn); border-left: .3rem solid var(--warn-line); padding: .5rem .75rem; max-width: 90ch;
@@ -28,6 +30,7 @@ fieldset { border: 1px solid var(--line); border-radius: .3rem; display: grid; g
 [data-progress] { display: block; }
 progress { width: min(100%, 40rem); height: 1.1rem; accent-color: var(--accent); }
 .events { padding-left: 1.2rem; max-width: 90ch; max-height: 24rem; overflow: auto; }
+.events li { white-space: pre-wrap; overflow-wrap: anywhere; }
 .facts { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1.2rem; margin: .5rem 0; }
 .facts dt { color: var(--quiet); } .facts dd { margin: 0; }
 .side-by-side { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1.2rem; }

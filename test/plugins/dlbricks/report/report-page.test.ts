@@ -67,6 +67,12 @@ describe('the page of a report', () => {
     );
   });
 
+  test('has what is outside of the bricks, so that the total is the estimate', () => {
+    const section = sectionOf('Where the time goes', { parts: PARTS, sequential: { ms: 12.5, lowMs: 12, highMs: 13 } });
+    assert.match(section?.chart?.text ?? '', />net 12\.50 ms<.*>\(outside of the bricks\) 20\.0 %</s);
+    assert.deepEqual(section?.table?.rows.slice(-1), [['(outside of the bricks)', '0', '0', '2.500', '20.0 %']]);
+  });
+
   test('has the repeated blocks of a model above their bricks, and what is beside them above its operators', () => {
     const bricks = [
       { signature: signatureOf(1), sequences: 1 },
