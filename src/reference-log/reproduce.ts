@@ -203,7 +203,7 @@ export async function reproduce(log: Log, planned: readonly Planned[], tools: Re
   const models: Reproduction['models'] = [];
   for (const [index, one] of planned.entries()) models.push(...(await reproduceOne(one, index, tools)));
   const loaded = planned.flatMap((one) => one.loaded.models);
-  const provenance = buildProvenance({ agent, models: loaded, reasons: { protocol: 'task of the log' } });
+  const provenance = buildProvenance({ agent, models: loaded, reasons: { protocol: 'see the task of the log' } });
   const differences = compareConditions(log.resolved, provenance);
   return {
     provenance,

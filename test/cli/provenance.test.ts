@@ -83,9 +83,9 @@ describe('the provenance', { ...deadline, concurrency: 2 }, () => {
     assert.equal(provenance.host, hostname());
     assert.ok(provenance.created_at >= before && provenance.created_at <= new Date().toISOString());
     assert.deepEqual(provenance.reasons, {
-      graph_sha256: 'graph_signature of the models',
-      protocol: 'settings',
-      stack: 'system',
+      graph_sha256: 'see graph_signature of the models',
+      protocol: 'see settings',
+      stack: 'see system',
     });
   });
 

@@ -47,9 +47,9 @@ const LOOPS: ReadonlySet<string> = new Set(['Loop', 'Scan']);
 
 /** Facts that a report has in other parts. */
 const IN_REPORT = {
-  graph_sha256: 'graph_signature of the models',
-  protocol: 'settings',
-  stack: 'system',
+  graph_sha256: 'see graph_signature of the models',
+  protocol: 'see settings',
+  stack: 'see system',
 };
 
 function listBricks({ parts }: ModelResult['estimate']): ModelReport['bricks'] {

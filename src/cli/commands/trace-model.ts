@@ -326,7 +326,7 @@ Examples:
         models: [loaded],
         protocol,
         agent: { description },
-        reasons: { stack: 'system' },
+        reasons: { stack: 'see system' },
       });
       const endedAt = new Date().toISOString();
       const evaluated = { name, manifest, batchSize: batch, system, host: description.host, endedAt, traceId };

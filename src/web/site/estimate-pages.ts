@@ -120,7 +120,7 @@ export function matrixPage(
   const summary =
     all.estimates.length === 0
       ? 'The store has no estimates yet. An evaluation, or `mlmodelscope dlbricks run MODEL` with the same store, makes some.'
-      : `${counted(models, 'model')} on ${counted(fingerprints.length, 'system')}, in ms: the estimate, and the upper half of its 95 % interval.`;
+      : `${counted(models, 'model')} on ${counted(fingerprints.length, 'system')}, in ms. ± is the distance from the estimate to the upper end of its 95 % interval.`;
   return {
     title: 'Models and systems',
     body: markup`<h1>Models and systems</h1>
