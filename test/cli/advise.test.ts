@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { cpus } from 'node:os';
 import { describe, it, type TestContext } from 'node:test';
 import { encodeModelToBytes } from '../../src/onnx/write/write-model.js';
 import type { Model } from '../../src/onnx/model/model.js';
@@ -149,18 +148,5 @@ describe('dlbricks advise', deadline, () => {
     assert.equal(dot.match(/^ +k0_\d+ \[.*penwidth=2/gm)?.length, 3);
     assert.ok(Math.abs(advised.parallelism - 2) <= 0.04, `${advised.parallelism}`);
     assert.ok(advised.not_tried.some(({ setting, reason }) => /parallel/.test(setting) && /one thread/.test(reason)));
-  });
-
-  it('has its warnings above the table, on pages too', async (t) => {
-    const place = await workplaceHere(t);
-    await place.write('net.onnx', encodeModelToBytes(products(1, 3)));
-    const threads = `${cpus().length + 1}`;
-    const quick = ['--threads', threads, '--runs', '3', '--warmup', '1', '--rounds', '3', '--quiet'];
-    const files = ['--export-markdown', 'net.md', '--export-html', 'net.html'];
-    const { code, stderr } = await place.run(['dlbricks', 'advise', 'net.onnx', ...quick, ...files]);
-    assert.equal(code, 0, stderr);
-    const warning = `${threads} threads share `;
-    assert.ok((await readFile(place.path('net.md'), 'utf8')).startsWith(warning));
-    assert.match(await readFile(place.path('net.html'), 'utf8'), new RegExp(`<ul class="warnings"><li>${warning}`));
   });
 });

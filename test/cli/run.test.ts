@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { describe, it } from 'node:test';
 import { reportsSchema } from '../../plugins/dlbricks/report/report-schema.js';
 import { assertOfSchema } from '../schemas/validator.js';
@@ -151,15 +150,6 @@ describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
     const place = await workplace(t);
     const ending = await place.run(['dlbricks', 'run', await evaluation(place), '--quiet']);
     assert.deepEqual(ending, { stdout: '', stderr: '', code: 0 });
-  });
-
-  it('warns of more threads than there are cores', async (t) => {
-    const place = await workplaceHere(t);
-    const cores = availableParallelism();
-    const threads = String(cores + 1);
-    const { stderr } = await place.run(['dlbricks', 'run', await evaluation(place), '--threads', threads]);
-    assert(stderr.startsWith(`warning: ${threads} threads on ${cores} cores: `), stderr);
-    assert.match(stderr, /ask for fewer with --threads or `threads`$/m);
   });
 
   it('can run twice at the same time with one store', async (t) => {

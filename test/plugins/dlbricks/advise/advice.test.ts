@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { computeSaving, judgeClaim, savingBetween } from '../../../../plugins/dlbricks/advise/advice.js';
-import { adviceVerdict } from '../../../../plugins/dlbricks/advise/advice-result.js';
+import { adviceDocument, adviceTable, adviceVerdict } from '../../../../plugins/dlbricks/advise/advice-result.js';
 import type { TimedVariant } from '../../../../plugins/dlbricks/advise/measure-variants.js';
+import { TABLE_EXPORTERS } from '../../../../src/base/exporters/index.js';
+import { shownTable } from '../../../../src/command/keyed-table.js';
+import { htmlPage } from '../../../../src/web/page.js';
 import { near } from '../../../support/near.js';
 
 function variant(times: readonly (readonly [signature: string, ms: number])[], session: readonly unknown[] = []) {
@@ -73,4 +76,11 @@ describe('a saving', () => {
       /^one: do --threads 2: saves 1\.\d+ .*: the claim holds\. two: no setting saves more than 2 % here\.$/,
     );
   });
+});
+
+test('warnings come before the figures, on pages too', () => {
+  const document = adviceDocument([], 3, null, ['the machine is busy']);
+  const shown = shownTable(adviceTable(document), { document, title: 'Advice', warnings: document.warnings });
+  assert.match(TABLE_EXPORTERS.markdown(shown.result()), /^the machine is busy/);
+  assert.match(htmlPage([shown]), /<ul class="warnings"><li>the machine is busy/);
 });
