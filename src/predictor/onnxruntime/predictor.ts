@@ -76,7 +76,7 @@ async function optimize(
   options: OptimizeOptions,
 ): Promise<string> {
   const path = join(folder, 'optimized.onnx');
-  if (existsSync(NOWHERE)) await symlink(NOWHERE, join(folder, OPTIMIZED_WEIGHTS));
+  if (!options.keepsWeights && existsSync(NOWHERE)) await symlink(NOWHERE, join(folder, OPTIMIZED_WEIGHTS));
   const session = await createSession(model, buildOptimizingOptions(runOptions, path, options));
   await session.release();
   return path;

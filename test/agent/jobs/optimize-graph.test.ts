@@ -111,10 +111,11 @@ async function optimizeWatched(benchmark: Benchmark, { refuses = false } = {}) {
   const asked: { readonly keepsWeights: boolean; readonly inMemory: boolean }[] = [];
   const predictor: Predictor = {
     ...real,
-    optimize(model, runOptions, folder, { keepsWeights }) {
+    async optimize(model, runOptions, folder, { keepsWeights }) {
       asked.push({ keepsWeights, inMemory: folder.startsWith('/dev/shm/') });
-      if (refuses && keepsWeights) return Promise.reject(new Error('Protobuf serialization failed.'));
-      return real.optimize(model, runOptions, folder, { keepsWeights });
+      const path = await real.optimize(model, runOptions, folder, { keepsWeights });
+      if (refuses && keepsWeights) throw new Error('Protobuf serialization failed.');
+      return path;
     },
   };
   const temporaryFolder = temporaryFolderPath();
