@@ -7,7 +7,7 @@ import { ensureVersion, requireReadable } from './schema-version.js';
 import { ensureStructure, type Structure } from './structure.js';
 import { buildValidator } from './validator.js';
 
-/** Every collection, except those of further kinds of documents. `docs/storage.md` shows a document of each. */
+/** Every collection, except those of further kinds of documents. `docs/storage.md` lists them. */
 const STRUCTURES: readonly Structure[] = [
   {
     name: 'measurements',
