@@ -120,12 +120,14 @@ export function batchNorm(epsilon = 1e-5): Layer {
 
 export const relu6: Layer = (x) => x.graph.apply('Clip', [x, x.graph.scalar('min', 0), x.graph.scalar('max', 6)], x);
 
-export function convNormRelu(
-  channels: number,
-  kernel: Size,
-  options: ConvolutionOptions & { readonly epsilon?: number | undefined } = {},
-): Layer {
-  return chain(conv(channels, kernel, { ...options, bias: false }), batchNorm(options.epsilon), relu);
+type NormalizedOptions = ConvolutionOptions & { readonly epsilon?: number | undefined };
+
+export function convNorm(channels: number, kernel: Size, options: NormalizedOptions = {}): Layer {
+  return chain(conv(channels, kernel, { ...options, bias: false }), batchNorm(options.epsilon));
+}
+
+export function convNormRelu(channels: number, kernel: Size, options: NormalizedOptions = {}): Layer {
+  return chain(convNorm(channels, kernel, options), relu);
 }
 
 /** Keeps the size. */
@@ -166,4 +168,9 @@ export function branches(first: Layer, ...others: readonly Layer[]): Layer {
 
 export function residual(body: Layer, shortcut: Layer = (x) => x): Layer {
   return (x) => add(body(x), shortcut(x));
+}
+
+/** The input where it has the shape already, else its projection. */
+export function shortcutTo(channels: number, stride: number, projection: Layer): Layer {
+  return (x) => (stride === 1 && fixed(x, 1) === channels ? x : projection(x));
 }

@@ -8,6 +8,15 @@ export function chain(...layers: readonly Layer[]): Layer {
   return (x) => layers.reduce((value, layer) => layer(value), x);
 }
 
+export function repeated(count: number, layer: Layer): Layer {
+  return chain(...Array.from({ length: count }, () => layer));
+}
+
+/** Blocks of which only the first has a stride. */
+export function strided(count: number, stride: number, block: (stride: number) => Layer): Layer {
+  return chain(block(stride), repeated(count - 1, block(1)));
+}
+
 function elementwise(opType: string): Layer {
   return (x) => x.graph.apply(opType, [x], x);
 }

@@ -3,7 +3,7 @@ import { linear } from '../convolution.js';
 import type { ZooEntry } from '../entry.js';
 import { embedding } from '../initialization.js';
 import { entry } from '../shaping.js';
-import { add, chain, div, gatherRows, type Layer, matMul, softmax, tanh, unsqueeze } from '../tensor.js';
+import { add, chain, div, gatherRows, type Layer, matMul, repeated, softmax, tanh, unsqueeze } from '../tensor.js';
 import {
   dense,
   gelu,
@@ -59,8 +59,8 @@ export function bert(size: BertSize): (graph: GraphBuilder) => void {
       segments === undefined ? ofWords : add(ofWords, gatherRows(embedding(graph, [SEGMENTS, hidden]), segments));
     const embedded = add(wordsAndSegments, gatherRows(embedding(graph, [POSITIONS, hidden]), positions));
     const bias = hideOthers(unsqueeze(maskAsFloat(mask), [1, 2]));
-    const encoder = Array.from({ length: layers }, () => encoderLayer(size, bias));
-    const encoded = chain(normalize, ...encoder)(embedded);
+    const encoder = repeated(layers, encoderLayer(size, bias));
+    const encoded = chain(normalize, encoder)(embedded);
 
     graph.output('last_hidden_state', encoded);
     if (hasSegments) graph.output('pooler_output', chain(entry(1, 0), linear(hidden), tanh)(encoded));

@@ -1,7 +1,7 @@
 import type { GraphBuilder, Value } from '../builder.js';
 import type { ZooEntry } from '../entry.js';
 import { embedding } from '../initialization.js';
-import { add, chain, div, gatherRows, type Layer, matMul, softmax, split } from '../tensor.js';
+import { add, chain, div, gatherRows, type Layer, matMul, repeated, softmax, split } from '../tensor.js';
 import { causalBias, dense, geluTanh, layerNorm, mergeHeads, splitHeads, splitKeyHeads } from '../transformer.js';
 
 const HIDDEN = 768;
@@ -38,8 +38,8 @@ function buildDecoder(layers: number): (graph: GraphBuilder) => void {
     const wordTable = embedding(graph, [VOCABULARY, HIDDEN]);
     const embedded = add(gatherRows(wordTable, words), gatherRows(embedding(graph, [POSITIONS, HIDDEN]), positions));
     const bias = causalBias(mask);
-    const decoder = Array.from({ length: layers }, () => decoderLayer(bias));
-    const hidden = chain(...decoder, normalize)(embedded);
+    const decoder = repeated(layers, decoderLayer(bias));
+    const hidden = chain(decoder, normalize)(embedded);
 
     graph.output('logits', matMul(hidden, graph.tiedWeight('lm_head', [HIDDEN, VOCABULARY], wordTable)));
   };

@@ -1,8 +1,9 @@
 import type { Value } from '../builder.js';
 import { averagePool, branches, convNormRelu, maxPool } from '../convolution.js';
 import type { ZooEntry } from '../entry.js';
+import { imageNetwork } from '../network.js';
 import { chain, concat, type Layer } from '../tensor.js';
-import { imageClassifier, imageScores, torchvision } from './image-classifier.js';
+import { imageScores, torchvision } from './torchvision.js';
 
 type Kernel = number | readonly [number, number];
 
@@ -107,5 +108,5 @@ export const inceptionV3: ZooEntry = {
       '; of its 27,161,264 parameters 3,326,696 are in the auxiliary classifier (class InceptionAux)',
   },
   dimensions: { batch: 1 },
-  define: imageClassifier(299, chain(inceptionV3Features('torchvision'), imageScores)),
+  define: imageNetwork(299, inceptionV3Features('torchvision'), imageScores),
 };

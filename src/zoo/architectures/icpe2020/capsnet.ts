@@ -2,6 +2,7 @@ import { fixed, type GraphBuilder, type Value } from '../../builder.js';
 import { conv, linear } from '../../convolution.js';
 import { weight } from '../../initialization.js';
 import { channelsLast, expand, reshapeTo, total } from '../../shaping.js';
+import type { Network } from '../../network.js';
 import {
   add,
   bestEntry,
@@ -18,7 +19,6 @@ import {
   sqrt,
   unsqueeze,
 } from '../../tensor.js';
-import type { Network } from './network.js';
 
 const DIGITS = 10;
 const FEATURES = 16;

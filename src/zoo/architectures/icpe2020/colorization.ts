@@ -1,8 +1,8 @@
 import { fixed } from '../../builder.js';
 import { batchNorm, conv, deconv, linear } from '../../convolution.js';
 import { asImage, channelsFirst, channelsLast, resize } from '../../shaping.js';
+import { imageNetwork, type Network } from '../../network.js';
 import { chain, concat, flatten, type Layer, plus, relu, sigmoid, softmax, times } from '../../tensor.js';
-import { imageNetwork, type Network } from './network.js';
 
 function convRelu(channels: number, { kernel = 3, stride = 1, dilation = 1 } = {}): Layer {
   return chain(conv(channels, kernel, { stride, dilation, padding: ((kernel - 1) / 2) * dilation }), relu);
@@ -23,26 +23,24 @@ export function colorful({ size = 224, width = 64 }: ColorizationOptions = {}): 
   const dilated = { dilation: 2 };
   return imageNetwork(
     [1, size, size],
-    chain(
-      block(width, 2, { stride: 2 }),
-      block(2 * width, 2, { stride: 2 }),
-      block(4 * width, 3, { stride: 2 }),
-      block(8 * width, 3),
-      block(8 * width, 3, dilated, dilated),
-      block(8 * width, 3, dilated, dilated),
-      block(8 * width, 3),
-      deconv(4 * width, 4, { stride: 2, padding: 1 }),
-      relu,
-      convRelu(4 * width),
-      convRelu(4 * width),
-      conv(313, 1),
-      times(2.606),
-      channelsLast,
-      softmax,
-      channelsFirst,
-      conv(2, 1),
-      times(0.01),
-    ),
+    block(width, 2, { stride: 2 }),
+    block(2 * width, 2, { stride: 2 }),
+    block(4 * width, 3, { stride: 2 }),
+    block(8 * width, 3),
+    block(8 * width, 3, dilated, dilated),
+    block(8 * width, 3, dilated, dilated),
+    block(8 * width, 3),
+    deconv(4 * width, 4, { stride: 2, padding: 1 }),
+    relu,
+    convRelu(4 * width),
+    convRelu(4 * width),
+    conv(313, 1),
+    times(2.606),
+    channelsLast,
+    softmax,
+    channelsFirst,
+    conv(2, 1),
+    times(0.01),
   );
 }
 

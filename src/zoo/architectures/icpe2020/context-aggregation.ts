@@ -1,8 +1,8 @@
 import { conv, maxPool } from '../../convolution.js';
 import { channelsLast } from '../../shaping.js';
 import { chain, dropout, type Layer, relu, softmax } from '../../tensor.js';
+import { imageNetwork, type Network } from '../../network.js';
 import { convolutions } from '../vgg.js';
-import { imageNetwork, type Network } from './network.js';
 
 const pool = maxPool(2, { stride: 2 });
 
@@ -27,22 +27,20 @@ export function contextAggregation(options: ContextOptions = {}): Network {
   const labels = 11;
   return imageNetwork(
     [3, height, length],
-    chain(
-      convolutions(width, 2, {}),
-      pool,
-      convolutions(2 * width, 2, {}),
-      pool,
-      convolutions(4 * width, 3, {}),
-      pool,
-      convolutions(8 * width, 3, {}),
-      convolutions(8 * width, 3, { dilation: 2 }),
-      dense(64 * width, 7, 4),
-      dense(64 * width, 1, 1),
-      conv(labels, 1),
-      ...[1, 1, 2, 4, 8, 16, 1].map((dilation) => context(labels, dilation)),
-      conv(labels, 1),
-      channelsLast,
-      softmax,
-    ),
+    convolutions(width, 2, {}),
+    pool,
+    convolutions(2 * width, 2, {}),
+    pool,
+    convolutions(4 * width, 3, {}),
+    pool,
+    convolutions(8 * width, 3, {}),
+    convolutions(8 * width, 3, { dilation: 2 }),
+    dense(64 * width, 7, 4),
+    dense(64 * width, 1, 1),
+    conv(labels, 1),
+    ...[1, 1, 2, 4, 8, 16, 1].map((dilation) => context(labels, dilation)),
+    conv(labels, 1),
+    channelsLast,
+    softmax,
   );
 }

@@ -1,7 +1,7 @@
 import { averagePool, branches, conv, convNormRelu, maxPool } from '../../convolution.js';
 import { entry, resize } from '../../shaping.js';
+import { imageNetwork, type Network } from '../../network.js';
 import { add, chain, type Layer } from '../../tensor.js';
-import { imageNetwork, type Network } from './network.js';
 
 type Kernels = readonly [number, number, number];
 
@@ -64,6 +64,9 @@ function hourglass(w: number): Layer {
 export function depthPerception({ height = 240, length = 320, width = 16 } = {}): Network {
   return imageNetwork(
     [3, height, length],
-    chain(convNormRelu(8 * width, 7, { padding: 3 }), hourglass(width), conv(1, 3, { padding: 1 }), entry(1, 0)),
+    convNormRelu(8 * width, 7, { padding: 3 }),
+    hourglass(width),
+    conv(1, 3, { padding: 1 }),
+    entry(1, 0),
   );
 }

@@ -1,8 +1,8 @@
 import { fixed, type Value } from '../../builder.js';
 import { averagePool, conv, convNormRelu, normReluConv } from '../../convolution.js';
 import { resize } from '../../shaping.js';
+import { imageNetwork, type Network } from '../../network.js';
 import { add, chain, concat, identity, type Layer, sum } from '../../tensor.js';
-import { imageNetwork, type Network } from './network.js';
 
 const LANDMARKS = 68;
 
@@ -41,7 +41,7 @@ export function faceAlignment({ size = 256, width = 64, stacks = 4 }: FaceAlignm
     block(channels),
   );
   const features = chain(hourglass(channels, 4), block(channels), convNormRelu(channels, 1));
-  return imageNetwork([3, size, size], (image) => {
+  return imageNetwork(size, (image) => {
     let input: Value = stem(identity(image));
     for (let stack = 1; ; stack++) {
       const seen = features(input);

@@ -10,7 +10,6 @@ import { imageIdentify } from './image-identify.js';
 import { inceptionV1 } from './inception-v1.js';
 import { inceptionV3 } from './inception-v3.js';
 import { mobilenetV2 } from './mobilenet-v2.js';
-import type { Network } from './network.js';
 import { openNsfw, preactivatedResnet, resnet, wideResnet } from './resnet.js';
 import { senet } from './senet.js';
 import { squeezenet11 } from './squeezenet.js';
@@ -19,6 +18,7 @@ import { superResolution } from './super-resolution.js';
 import { cycleGan, pix2pix } from './translation.js';
 import { vgg } from './vgg.js';
 import { volumetricRegression } from './volumetric-regression.js';
+import type { Network } from '../../network.js';
 import { yoloV2 } from './yolo-v2.js';
 
 /**

@@ -18,8 +18,8 @@ import {
   times,
   transpose,
 } from '../../tensor.js';
+import type { Network } from '../../network.js';
 import { convolutions, vggStage } from '../vgg.js';
-import type { Network } from './network.js';
 
 interface Source {
   readonly layers: Layer;

@@ -2,8 +2,8 @@ import { leakyRelu, tanhImage } from '../../activation.js';
 import { conv, deconv, residual } from '../../convolution.js';
 import { instanceNorm } from '../../normalization.js';
 import { pad, withoutFirstRowAndColumn } from '../../shaping.js';
-import { chain, concat, dropout, type Layer, plus, relu, times } from '../../tensor.js';
-import { imageNetwork, type Network } from './network.js';
+import { imageNetwork, type Network } from '../../network.js';
+import { chain, concat, dropout, type Layer, plus, relu, repeated, times } from '../../tensor.js';
 
 interface TranslationOptions {
   readonly size?: number;
@@ -35,22 +35,20 @@ function enlarge(channels: number): Layer {
 /** The generator of Zhu et al., CycleGAN, arXiv:1703.10593. */
 export function cycleGan(border: 'zeros' | 'reflect', { size = 256, width = 32 }: TranslationOptions = {}): Network {
   return imageNetwork(
-    [3, size, size],
-    chain(
-      centered,
-      pad('reflect', 3, 3),
-      conv(width, 7),
-      norm,
-      relu,
-      shrink(2 * width, border),
-      shrink(4 * width, border),
-      ...Array.from({ length: 9 }, () => residualBlock(4 * width)),
-      enlarge(2 * width),
-      enlarge(width),
-      pad('reflect', 3, 3),
-      conv(3, 7),
-      tanhImage,
-    ),
+    size,
+    centered,
+    pad('reflect', 3, 3),
+    conv(width, 7),
+    norm,
+    relu,
+    shrink(2 * width, border),
+    shrink(4 * width, border),
+    repeated(9, residualBlock(4 * width)),
+    enlarge(2 * width),
+    enlarge(width),
+    pad('reflect', 3, 3),
+    conv(3, 7),
+    tanhImage,
   );
 }
 
@@ -74,8 +72,5 @@ export function pix2pix({ size = 256, width = 64 }: TranslationOptions = {}): Ne
     return unetStep(chain(norm, inner), width_, outer, i >= 4);
   }, innermost);
   const halved = { stride: 2, padding: 1 };
-  return imageNetwork(
-    [3, size, size],
-    chain(centered, conv(width, 4, halved), steps, relu, deconv(3, 4, halved), tanhImage),
-  );
+  return imageNetwork(size, centered, conv(width, 4, halved), steps, relu, deconv(3, 4, halved), tanhImage);
 }

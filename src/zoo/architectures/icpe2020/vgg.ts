@@ -1,7 +1,8 @@
 import { linear } from '../../convolution.js';
 import { chain, dropout, flatten, type Layer, relu } from '../../tensor.js';
+import { classes } from './classes.js';
+import { imageNetwork, type Network } from '../../network.js';
 import { vggStage } from '../vgg.js';
-import { classes, imageNetwork, type Network } from './network.js';
 
 interface VggOptions {
   readonly depths: readonly [number, number, number, number, number];
@@ -16,5 +17,5 @@ function hidden(features: number): Layer {
 export function vgg(labels: number, { depths, size = 224, width = 64 }: VggOptions): Network {
   const stages = depths.map((depth, i) => vggStage(width * Math.min(2 ** i, 8), depth));
   const head = [flatten, hidden(64 * width), hidden(64 * width), classes(labels)];
-  return imageNetwork([3, size, size], chain(...stages, ...head));
+  return imageNetwork(size, ...stages, ...head);
 }

@@ -2,7 +2,7 @@ import type { GraphBuilder, Value } from '../../builder.js';
 import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
 import { entry } from '../../shaping.js';
-import { add, bestEntry, chain, gatherRows, type Layer } from '../../tensor.js';
+import { add, bestEntry, chain, gatherRows, type Layer, repeated } from '../../tensor.js';
 import {
   attention,
   causalBias,
@@ -24,7 +24,7 @@ const norm = layerNorm(1e-5);
 function encoder({ hidden, layers, heads }: TransformerSize, bias?: Value): Layer {
   const attend: Layer = (x) => add(x, chain(norm, attention({ heads, bias }))(x));
   const feed: Layer = (x) => add(x, chain(norm, dense(4 * hidden), quickGelu, dense(hidden))(x));
-  return chain(...Array.from({ length: layers }, () => chain(attend, feed)));
+  return repeated(layers, chain(attend, feed));
 }
 
 export function clipImage(tower: TransformerSize, pixels = 224): (graph: GraphBuilder) => void {

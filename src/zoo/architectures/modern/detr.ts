@@ -10,6 +10,7 @@ import {
   matMul,
   mul,
   relu,
+  repeated,
   reshape,
   sigmoid,
   softmax,
@@ -68,7 +69,7 @@ export function detr(size: DetrSize): (graph: GraphBuilder) => void {
       return feed(hidden, feedForward)(norm(add(x, attend({ query: placed, key: placed, value: x }, heads))));
     };
     const flat = transpose(reshape(backbone, [0, hidden, -1]), [0, 2, 1]);
-    const memory = chain(...Array.from({ length: layers }, () => encode))(flat);
+    const memory = repeated(layers, encode)(flat);
     const keys = add(memory, positions);
     const wanted = embedding(graph, [1, queries, hidden]);
     const decode: Layer = (x) => {
@@ -77,7 +78,7 @@ export function detr(size: DetrSize): (graph: GraphBuilder) => void {
       const seen = norm(add(own, attend({ query: add(own, wanted), key: keys, value: memory }, heads)));
       return feed(hidden, feedForward)(seen);
     };
-    const objects = chain(...Array.from({ length: layers }, () => decode), norm)(nothing(memory, queries));
+    const objects = chain(repeated(layers, decode), norm)(nothing(memory, queries));
     graph.output('logits', dense(CLASSES)(objects));
     graph.output('boxes', chain(dense(hidden), relu, dense(hidden), relu, dense(4), sigmoid)(objects));
   };

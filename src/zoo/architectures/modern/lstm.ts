@@ -2,7 +2,7 @@ import { int } from '../../../onnx/model/make-attributes.js';
 import { dimension, fixed, type GraphBuilder } from '../../builder.js';
 import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
-import { chain, gatherRows, type Layer, transpose } from '../../tensor.js';
+import { chain, gatherRows, type Layer, repeated, transpose } from '../../tensor.js';
 import { dense } from '../../transformer.js';
 
 interface LstmSize {
@@ -34,9 +34,9 @@ export function lstmLanguageModel({ hidden, layers, vocabulary }: LstmSize): (gr
   return (graph) => {
     const words = graph.input('input_ids', 'int64', ['batch', 'sequence']);
     const turn: Layer = (x) => transpose(x, [1, 0, 2]);
-    const stack = Array.from({ length: layers }, () => lstm(hidden));
+    const stack = repeated(layers, lstm(hidden));
     const embedded = gatherRows(embedding(graph, [vocabulary, hidden]), words);
-    graph.output('logits', chain(turn, ...stack, turn, dense(vocabulary))(embedded));
+    graph.output('logits', chain(turn, stack, turn, dense(vocabulary))(embedded));
   };
 }
 

@@ -1,6 +1,7 @@
 import { fixed, type Value } from '../../builder.js';
 import { conv } from '../../convolution.js';
 import { embedding } from '../../initialization.js';
+import { imageNetwork } from '../../network.js';
 import { channelsFirst, channelsLast, slice } from '../../shaping.js';
 import {
   add,
@@ -19,7 +20,7 @@ import {
   unsqueeze,
 } from '../../tensor.js';
 import { dense, gelu, layerNorm, project } from '../../transformer.js';
-import { imageClassifier, imageScores, torchvisionClassifier } from '../image-classifier.js';
+import { imageScores, torchvisionClassifiers } from '../torchvision.js';
 
 const WINDOW = 7;
 const PIXELS = WINDOW ** 2;
@@ -132,17 +133,20 @@ export function swin({ depths, width, heads, size = 224 }: SwinOptions) {
       ...Array.from({ length: depth }, (_, j) => block(heads * 2 ** i, j % 2 === 1)),
     ),
   );
-  return imageClassifier(
+  return imageNetwork(
     size,
-    chain(conv(width, 4, { stride: 4 }), channelsLast, norm, ...stages, norm, channelsFirst, imageScores),
+    conv(width, 4, { stride: 4 }),
+    channelsLast,
+    norm,
+    ...stages,
+    norm,
+    channelsFirst,
+    imageScores,
   );
 }
 
-export const swinTiny = torchvisionClassifier('Swin_T_Weights', {
-  name: 'swin_t',
-  title: 'Swin-T',
-  paper: 'Liu et al., Swin Transformer, ICCV 2021, arXiv:2103.14030',
-  parameters: 28_288_354,
-  multiplyAccumulates: 4_491_000_000,
-  define: swin({ depths: [2, 2, 6, 2], width: 96, heads: 3 }),
-});
+const tiny = swin({ depths: [2, 2, 6, 2], width: 96, heads: 3 });
+
+export const SWIN = torchvisionClassifiers('Liu et al., Swin Transformer, ICCV 2021, arXiv:2103.14030', [
+  ['swin_t', 'Swin-T', 'Swin_T_Weights', 28_288_354, 4_491_000_000, tiny],
+]);

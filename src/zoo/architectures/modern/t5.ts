@@ -1,7 +1,7 @@
 import { fixed, type GraphBuilder, type Value } from '../../builder.js';
 import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
-import { add, chain, gatherRows, type Layer, matMul, mul, relu, transpose, unsqueeze } from '../../tensor.js';
+import { add, chain, gatherRows, type Layer, matMul, mul, relu, repeated, transpose, unsqueeze } from '../../tensor.js';
 import { attention, causalBias, hideOthers, maskAsFloat, project, type TransformerSize } from '../../transformer.js';
 import { rmsNorm } from './llama.js';
 
@@ -47,8 +47,8 @@ export function t5Encoder(size: T5Size): (graph: GraphBuilder) => void {
     const hidden = hideOthers(unsqueeze(maskAsFloat(mask), [1, 2]));
     const embedded = gatherRows(embedding(graph, [VOCABULARY, size.hidden]), words);
     const bias = add(distanceBias(buckets, size.heads), hidden);
-    const layers = Array.from({ length: size.layers }, () => chain(block(attend(size, bias)), block(feed(size))));
-    graph.output('last_hidden_state', chain(...layers, norm)(embedded));
+    const layers = repeated(size.layers, chain(block(attend(size, bias)), block(feed(size))));
+    graph.output('last_hidden_state', chain(layers, norm)(embedded));
   };
 }
 
@@ -61,10 +61,11 @@ export function t5Decoder(size: T5Size): (graph: GraphBuilder) => void {
     const table = embedding(graph, [VOCABULARY, size.hidden]);
     const bias = add(distanceBias(buckets, size.heads), causalBias(mask));
     const crossBias = hideOthers(unsqueeze(maskAsFloat(encoderMask), [1, 2]));
-    const layers = Array.from({ length: size.layers }, () =>
+    const layers = repeated(
+      size.layers,
       chain(block(attend(size, bias)), block(attend(size, crossBias, encoded)), block(feed(size))),
     );
-    const last = chain(...layers, norm)(gatherRows(table, words));
+    const last = chain(layers, norm)(gatherRows(table, words));
     const scaled = mul(last, graph.scalar('scale', fixed(last, -1) ** -0.5));
     graph.output('logits', matMul(scaled, graph.tiedWeight('lm_head', [size.hidden, VOCABULARY], table)));
   };

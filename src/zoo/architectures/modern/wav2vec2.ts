@@ -3,7 +3,7 @@ import { conv } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
 import { instanceNorm } from '../../normalization.js';
 import { slice } from '../../shaping.js';
-import { add, chain, type Layer, transpose, unsqueeze } from '../../tensor.js';
+import { add, chain, type Layer, repeated, transpose, unsqueeze } from '../../tensor.js';
 import { attention, dense, gelu, layerNorm, type TransformerSize } from '../../transformer.js';
 
 interface Wav2vec2Size extends TransformerSize {
@@ -47,8 +47,8 @@ export function wav2vec2(size: Wav2vec2Size): (graph: GraphBuilder) => void {
       withPositions,
       norm,
     )(unsqueeze(sound, [1]));
-    const blocks = Array.from({ length: layers }, () => chain(attend, feed));
-    graph.output('last_hidden_state', chain(...blocks)(encoded));
+    const blocks = repeated(layers, chain(attend, feed));
+    graph.output('last_hidden_state', chain(blocks)(encoded));
   };
 }
 

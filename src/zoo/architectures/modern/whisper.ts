@@ -2,7 +2,7 @@ import type { GraphBuilder, Value } from '../../builder.js';
 import { conv } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
-import { add, chain, gatherRows, type Layer, matMul, transpose } from '../../tensor.js';
+import { add, chain, gatherRows, type Layer, matMul, repeated, transpose } from '../../tensor.js';
 import { attention, causalBias, dense, gelu, layerNorm, project, type TransformerSize } from '../../transformer.js';
 
 interface WhisperSize extends TransformerSize {
@@ -42,8 +42,8 @@ export function whisperEncoder(size: WhisperSize): (graph: GraphBuilder) => void
       (x) => transpose(x, [0, 2, 1]),
     )(sound);
     const placed = add(convolved, embedding(graph, [frames, hidden]));
-    const blocks = Array.from({ length: layers }, () => chain(block(attend(size)), block(feed(size))));
-    graph.output('last_hidden_state', chain(...blocks, norm)(placed));
+    const blocks = repeated(layers, chain(block(attend(size)), block(feed(size))));
+    graph.output('last_hidden_state', chain(blocks, norm)(placed));
   };
 }
 
@@ -59,10 +59,11 @@ export function whisperDecoder(size: WhisperSize): (graph: GraphBuilder) => void
     const table = embedding(graph, [VOCABULARY, hidden]);
     const placed = add(gatherRows(table, words), gatherRows(embedding(graph, [POSITIONS, hidden]), positions));
     const bias = causalBias(mask);
-    const blocks = Array.from({ length: layers }, () =>
+    const blocks = repeated(
+      layers,
       chain(block(attend(size, bias)), block(attend(size, undefined, encoded)), block(feed(size))),
     );
-    const last = chain(...blocks, norm)(placed);
+    const last = chain(blocks, norm)(placed);
     graph.output('logits', matMul(last, graph.tiedWeight('lm_head', [hidden, VOCABULARY], table)));
   };
 }
