@@ -75,7 +75,7 @@ export function conv(channels: number, kernel: Size, options: ConvolutionOptions
     const { kernels, size, attributes } = slide(x, kernel, options);
     const kernelDims = [fixed(x, 1) / groups, ...kernels];
     const fanIn = kernelDims.reduce((product, dim) => product * dim, 1);
-    const output = { elementType: x.elementType, dims: [dimension(x, 0), channels, ...size] };
+    const output = [dimension(x, 0), channels, ...size];
     return x.graph.apply('Conv', [x, ...weights(x, [channels, ...kernelDims], fanIn)], output, [
       ints('dilations', repeat(dilation, kernels.length)),
       int('group', groups),
@@ -96,14 +96,18 @@ export function deconv(
       weight(x.graph, [inputs, channels, kernel, kernel], (inputs * kernel ** 2) / stride ** 2),
       bias(x.graph, channels),
     ];
-    const output = { elementType: x.elementType, dims: [dimension(x, 0), channels, size(2), size(3)] };
-    return x.graph.apply('ConvTranspose', [x, ...weights], output, [
-      ints('dilations', [1, 1]),
-      int('group', 1),
-      ints('kernel_shape', [kernel, kernel]),
-      ints('pads', [padding, padding, padding, padding]),
-      ints('strides', [stride, stride]),
-    ]);
+    return x.graph.apply(
+      'ConvTranspose',
+      [x, ...weights],
+      [dimension(x, 0), channels, size(2), size(3)],
+      [
+        ints('dilations', [1, 1]),
+        int('group', 1),
+        ints('kernel_shape', [kernel, kernel]),
+        ints('pads', [padding, padding, padding, padding]),
+        ints('strides', [stride, stride]),
+      ],
+    );
   };
 }
 
@@ -138,7 +142,7 @@ export function normReluConv(channels: number, kernel: number): Layer {
 export function maxPool(kernel: Size, options: PoolOptions = {}): Layer {
   return (x) => {
     const { size, attributes } = slide(x, kernel, options);
-    const output = { elementType: x.elementType, dims: [...x.dims.slice(0, 2), ...size] };
+    const output = [...x.dims.slice(0, 2), ...size];
     return x.graph.apply('MaxPool', [x], output, [int('ceil_mode', options.ceil === true ? 1 : 0), ...attributes]);
   };
 }
@@ -146,18 +150,17 @@ export function maxPool(kernel: Size, options: PoolOptions = {}): Layer {
 export function averagePool(kernel: Size, options: Window = {}): Layer {
   return (x) => {
     const { size, attributes } = slide(x, kernel, options);
-    const output = { elementType: x.elementType, dims: [...x.dims.slice(0, 2), ...size] };
+    const output = [...x.dims.slice(0, 2), ...size];
     return x.graph.apply('AveragePool', [x], output, [int('count_include_pad', 1), ...attributes]);
   };
 }
 
-export const globalAveragePool: Layer = (x) =>
-  x.graph.apply('GlobalAveragePool', [x], { elementType: x.elementType, dims: [...x.dims.slice(0, 2), 1, 1] });
+export const globalAveragePool: Layer = (x) => x.graph.apply('GlobalAveragePool', [x], [...x.dims.slice(0, 2), 1, 1]);
 
 export function linear(features: number, weights = makeWeightAndBias): Layer {
   return (x) => {
     const inputs = fixed(x, 1);
-    const output = { elementType: x.elementType, dims: [dimension(x, 0), features] };
+    const output = [dimension(x, 0), features];
     return x.graph.apply('Gemm', [x, ...weights(x, [features, inputs], inputs)], output, [int('transB', 1)]);
   };
 }

@@ -1,5 +1,4 @@
-import type { GraphBuilder } from './builder.js';
-
+import type { Network } from './builder.js';
 export interface Published {
   readonly parameters?: number | undefined;
   readonly multiplyAccumulates?: number | undefined;
@@ -12,5 +11,5 @@ export interface ZooEntry {
   readonly paper: string;
   readonly published: Published;
   readonly dimensions: Readonly<Record<string, number>>;
-  readonly define: (graph: GraphBuilder) => void;
+  readonly define: Network;
 }

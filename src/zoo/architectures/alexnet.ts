@@ -1,6 +1,5 @@
 import { conv, linear, maxPool } from '../convolution.js';
-import { imageNetwork } from '../network.js';
-import { flatten, relu } from '../tensor.js';
+import { flatten, imageNetwork, relu } from '../tensor.js';
 import { torchvisionClassifiers } from './torchvision.js';
 
 /** Without local response normalization. */

@@ -1,4 +1,4 @@
-import type { GraphBuilder, Value } from '../builder.js';
+import type { Network, Value } from '../builder.js';
 import { linear } from '../convolution.js';
 import type { ZooEntry } from '../entry.js';
 import { embedding } from '../initialization.js';
@@ -45,7 +45,7 @@ function encoderLayer(size: BertSize, bias: Value): Layer {
   };
 }
 
-export function bert(size: BertSize): (graph: GraphBuilder) => void {
+export function bert(size: BertSize): Network {
   const { layers, hidden, hasSegments } = size;
   return (graph) => {
     const dims = ['batch', 'sequence'];

@@ -1,7 +1,6 @@
 import { fixed, type Value } from '../builder.js';
 import { averagePool, batchNorm, conv, convNormRelu, maxPool } from '../convolution.js';
-import { imageNetwork } from '../network.js';
-import { chain, concat, type Layer, relu } from '../tensor.js';
+import { chain, concat, imageNetwork, type Layer, relu } from '../tensor.js';
 import { imageScores, torchvisionClassifiers } from './torchvision.js';
 
 /** The paper's k. */

@@ -1,4 +1,4 @@
-import type { GraphBuilder, Value } from '../builder.js';
+import type { Network, Value } from '../builder.js';
 import type { ZooEntry } from '../entry.js';
 import { embedding } from '../initialization.js';
 import { add, chain, div, gatherRows, type Layer, matMul, repeated, softmax, split } from '../tensor.js';
@@ -28,12 +28,9 @@ function decoderLayer(bias: Value): Layer {
 }
 
 /** The head's weight is the word table; there is no key-value cache. */
-function buildDecoder(layers: number): (graph: GraphBuilder) => void {
+function buildDecoder(layers: number): Network {
   return (graph) => {
-    const dims = ['batch', 'sequence'];
-    const words = graph.input('input_ids', 'int64', dims);
-    const mask = graph.input('attention_mask', 'int64', dims);
-    const positions = graph.input('position_ids', 'int64', dims);
+    const [words, mask, positions] = graph.textInputs();
 
     const wordTable = embedding(graph, [VOCABULARY, HIDDEN]);
     const embedded = add(gatherRows(wordTable, words), gatherRows(embedding(graph, [POSITIONS, HIDDEN]), positions));

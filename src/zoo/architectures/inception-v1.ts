@@ -1,6 +1,5 @@
 import { branches, convNormRelu, maxPool } from '../convolution.js';
-import { imageNetwork } from '../network.js';
-import { chain, type Layer } from '../tensor.js';
+import { chain, imageNetwork, type Layer } from '../tensor.js';
 import { imageScores, torchvisionClassifiers } from './torchvision.js';
 
 /** From TensorFlow. */

@@ -1,8 +1,7 @@
 import type { Value } from '../builder.js';
 import { averagePool, branches, convNormRelu, maxPool } from '../convolution.js';
 import type { ZooEntry } from '../entry.js';
-import { imageNetwork } from '../network.js';
-import { chain, concat, type Layer } from '../tensor.js';
+import { chain, concat, imageNetwork, type Layer } from '../tensor.js';
 import { imageScores, torchvision } from './torchvision.js';
 
 type Kernel = number | readonly [number, number];

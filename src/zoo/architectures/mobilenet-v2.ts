@@ -1,7 +1,6 @@
 import { fixed } from '../builder.js';
 import { convNorm, type Padding, relu6, residual } from '../convolution.js';
-import { imageNetwork } from '../network.js';
-import { chain, type Layer } from '../tensor.js';
+import { chain, imageNetwork, type Layer } from '../tensor.js';
 import { imageScores, torchvisionClassifiers } from './torchvision.js';
 
 function pointwise(channels: number): Layer {

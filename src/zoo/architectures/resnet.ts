@@ -1,6 +1,5 @@
 import { convNorm, convNormRelu, maxPool, residual, shortcutTo } from '../convolution.js';
-import { imageNetwork } from '../network.js';
-import { chain, type Layer, relu, strided } from '../tensor.js';
+import { chain, imageNetwork, type Layer, relu, strided } from '../tensor.js';
 import { imageScores, torchvisionClassifiers } from './torchvision.js';
 
 export type Depths = readonly [number, number, number, number];

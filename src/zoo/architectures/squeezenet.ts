@@ -1,6 +1,5 @@
 import { branches, conv, globalAveragePool, maxPool } from '../convolution.js';
-import { imageNetwork } from '../network.js';
-import { chain, flatten, type Layer, relu } from '../tensor.js';
+import { chain, flatten, imageNetwork, type Layer, relu } from '../tensor.js';
 import { torchvisionClassifiers } from './torchvision.js';
 
 /** The paper's section 3.2. */

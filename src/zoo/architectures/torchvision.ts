@@ -1,6 +1,6 @@
 import { globalAveragePool, linear } from '../convolution.js';
 import type { ZooEntry } from '../entry.js';
-import type { Network } from '../network.js';
+import type { Network } from '../builder.js';
 import { chain, flatten } from '../tensor.js';
 
 export function torchvision(weights: string): string {

@@ -1,6 +1,5 @@
 import { conv, type ConvolutionOptions, linear, maxPool } from '../convolution.js';
-import { imageNetwork } from '../network.js';
-import { chain, flatten, type Layer, relu, repeated } from '../tensor.js';
+import { chain, flatten, imageNetwork, type Layer, relu, repeated } from '../tensor.js';
 import { torchvisionClassifiers } from './torchvision.js';
 
 const PAPER =

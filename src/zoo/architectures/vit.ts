@@ -2,12 +2,12 @@ import { fixed, type Value } from '../builder.js';
 import { conv, linear } from '../convolution.js';
 import type { ZooEntry } from '../entry.js';
 import { embedding } from '../initialization.js';
-import { imageNetwork } from '../network.js';
 import { entry, slice } from '../shaping.js';
 import {
   add,
   chain,
   concat,
+  imageNetwork,
   type Layer,
   matMul,
   mul,

@@ -1,4 +1,4 @@
-import { imageNetwork } from '../../../src/zoo/network.js';
+import { imageNetwork } from '../../../src/zoo/tensor.js';
 import { bert } from '../../../src/zoo/architectures/bert.js';
 import { clipImage, clipText } from '../../../src/zoo/architectures/modern/clip.js';
 import { convnext } from '../../../src/zoo/architectures/modern/convnext.js';

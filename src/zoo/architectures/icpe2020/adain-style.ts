@@ -1,7 +1,6 @@
-import { fixed, type Value } from '../../builder.js';
+import { fixed, type Network, type Value } from '../../builder.js';
 import { conv, maxPool } from '../../convolution.js';
 import { asImage, channelMean, pad, resize } from '../../shaping.js';
-import type { Network } from '../../network.js';
 import { add, chain, div, type Layer, mul, plus, relu, repeated, sqrt, sub } from '../../tensor.js';
 
 function convolution(channels: number): Layer {

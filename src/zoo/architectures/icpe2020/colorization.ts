@@ -1,8 +1,7 @@
-import { fixed } from '../../builder.js';
+import { fixed, type Network } from '../../builder.js';
 import { batchNorm, conv, deconv, linear } from '../../convolution.js';
 import { asImage, channelsFirst, channelsLast, resize } from '../../shaping.js';
-import { imageNetwork, type Network } from '../../network.js';
-import { chain, concat, flatten, type Layer, plus, relu, sigmoid, softmax, times } from '../../tensor.js';
+import { chain, concat, flatten, imageNetwork, type Layer, plus, relu, sigmoid, softmax, times } from '../../tensor.js';
 
 function convRelu(channels: number, { kernel = 3, stride = 1, dilation = 1 } = {}): Layer {
   return chain(conv(channels, kernel, { stride, dilation, padding: ((kernel - 1) / 2) * dilation }), relu);

@@ -1,7 +1,7 @@
 import { conv, maxPool } from '../../convolution.js';
 import { channelsLast } from '../../shaping.js';
-import { chain, dropout, type Layer, relu, softmax } from '../../tensor.js';
-import { imageNetwork, type Network } from '../../network.js';
+import { chain, dropout, imageNetwork, type Layer, relu, softmax } from '../../tensor.js';
+import type { Network } from '../../builder.js';
 import { convolutions } from '../vgg.js';
 
 const pool = maxPool(2, { stride: 2 });

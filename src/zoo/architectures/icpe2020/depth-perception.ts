@@ -1,7 +1,7 @@
 import { averagePool, branches, conv, convNormRelu, maxPool } from '../../convolution.js';
 import { entry, resize } from '../../shaping.js';
-import { imageNetwork, type Network } from '../../network.js';
-import { add, chain, type Layer } from '../../tensor.js';
+import type { Network } from '../../builder.js';
+import { add, chain, imageNetwork, type Layer } from '../../tensor.js';
 
 type Kernels = readonly [number, number, number];
 

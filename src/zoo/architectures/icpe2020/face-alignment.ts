@@ -1,8 +1,7 @@
-import { fixed, type Value } from '../../builder.js';
+import { fixed, type Network, type Value } from '../../builder.js';
 import { averagePool, conv, convNormRelu, normReluConv } from '../../convolution.js';
 import { resize } from '../../shaping.js';
-import { imageNetwork, type Network } from '../../network.js';
-import { add, chain, concat, identity, type Layer, sum } from '../../tensor.js';
+import { add, chain, concat, identity, imageNetwork, type Layer, sum } from '../../tensor.js';
 
 const LANDMARKS = 68;
 

@@ -1,7 +1,7 @@
 import { averagePool, branches, convNormRelu, maxPool } from '../../convolution.js';
 import { classes } from './classes.js';
-import { imageNetwork, type Network } from '../../network.js';
-import { chain, flatten, type Layer } from '../../tensor.js';
+import type { Network } from '../../builder.js';
+import { chain, flatten, imageNetwork, type Layer } from '../../tensor.js';
 
 function convolution(channels: number, kernel = 1, stride = 1): Layer {
   return convNormRelu(channels, kernel, { stride, padding: (kernel - 1) / 2, epsilon: 1.00001e-5 });

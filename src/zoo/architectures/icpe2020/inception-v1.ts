@@ -1,9 +1,9 @@
 import { averagePool, branches, conv, maxPool } from '../../convolution.js';
 import { localResponseNorm } from '../../normalization.js';
 import { pad } from '../../shaping.js';
-import { chain, type Layer, relu } from '../../tensor.js';
+import { chain, imageNetwork, type Layer, relu } from '../../tensor.js';
 import { pooledClasses } from './classes.js';
-import { imageNetwork, type Network } from '../../network.js';
+import type { Network } from '../../builder.js';
 import { type Inception, inceptions } from '../inception-v1.js';
 
 function convRelu(channels: number, kernel: number, stride = 1): Layer {

@@ -1,7 +1,7 @@
 import { averagePool, linear } from '../../convolution.js';
 import { slice } from '../../shaping.js';
-import { flatten, softmax } from '../../tensor.js';
-import { imageNetwork, type Network } from '../../network.js';
+import { flatten, imageNetwork, softmax } from '../../tensor.js';
+import type { Network } from '../../builder.js';
 import { inceptionV3Features } from '../inception-v3.js';
 
 /** TensorFlow's version, which scores 1008 classes and uses 1001 of them. */

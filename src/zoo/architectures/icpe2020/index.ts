@@ -18,7 +18,7 @@ import { superResolution } from './super-resolution.js';
 import { cycleGan, pix2pix } from './translation.js';
 import { vgg } from './vgg.js';
 import { volumetricRegression } from './volumetric-regression.js';
-import type { Network } from '../../network.js';
+import type { Network } from '../../builder.js';
 import { yoloV2 } from './yolo-v2.js';
 
 /**

@@ -1,7 +1,7 @@
 import { averagePool, conv } from '../../convolution.js';
 import { reshapeTo } from '../../shaping.js';
-import { softmax } from '../../tensor.js';
-import { imageNetwork, type Network } from '../../network.js';
+import { imageNetwork, softmax } from '../../tensor.js';
+import type { Network } from '../../builder.js';
 import { mobilenetV2Features } from '../mobilenet-v2.js';
 
 /** 1.4 times as wide as the paper's table 2, rounded to multiples of eight. */

@@ -1,8 +1,8 @@
 import { averagePool, batchNorm, conv, convNormRelu, maxPool, shortcutTo } from '../../convolution.js';
-import { imageNetwork, type Network } from '../../network.js';
 import { channelMean, pad } from '../../shaping.js';
-import { add, chain, flatten, type Layer, relu } from '../../tensor.js';
+import { add, chain, flatten, imageNetwork, type Layer, relu } from '../../tensor.js';
 import { type Depths, makeBottleneck, stages } from '../resnet.js';
+import type { Network } from '../../builder.js';
 import { classes, pooledClasses } from './classes.js';
 
 interface ResnetOptions {

@@ -1,8 +1,7 @@
-import { fixed } from '../../builder.js';
+import { fixed, type Network } from '../../builder.js';
 import { averagePool, convNorm, convNormRelu, linear } from '../../convolution.js';
-import { imageNetwork, type Network } from '../../network.js';
 import { asImage, channelMean } from '../../shaping.js';
-import { chain, type Layer, mul, relu, sigmoid } from '../../tensor.js';
+import { chain, imageNetwork, type Layer, mul, relu, sigmoid } from '../../tensor.js';
 import { type Block, type Depths, residualBlock, stages } from '../resnet.js';
 import { pooledClasses } from './classes.js';
 import { paddedPool } from './inception-v1.js';

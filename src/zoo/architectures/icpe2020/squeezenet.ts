@@ -1,8 +1,8 @@
 import { conv, maxPool } from '../../convolution.js';
 import { channelMean } from '../../shaping.js';
-import { dropout, flatten, relu, softmax } from '../../tensor.js';
+import { dropout, flatten, imageNetwork, relu, softmax } from '../../tensor.js';
 import { squeezenetFeatures } from '../squeezenet.js';
-import { imageNetwork, type Network } from '../../network.js';
+import type { Network } from '../../builder.js';
 import { paddedPool } from './inception-v1.js';
 
 export function squeezenet11(size = 227): Network {

@@ -1,4 +1,4 @@
-import { fixed, type GraphBuilder, type Value } from '../../builder.js';
+import { fixed, type GraphBuilder, type Network, type Value } from '../../builder.js';
 import { conv, maxPool } from '../../convolution.js';
 import { entry, pad, reshapeTo, slice } from '../../shaping.js';
 import {
@@ -18,7 +18,6 @@ import {
   times,
   transpose,
 } from '../../tensor.js';
-import type { Network } from '../../network.js';
 import { convolutions, vggStage } from '../vgg.js';
 
 interface Source {

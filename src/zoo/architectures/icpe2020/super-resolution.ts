@@ -1,6 +1,7 @@
 import { conv } from '../../convolution.js';
 import { channelsLast } from '../../shaping.js';
-import { imageNetwork, type Network } from '../../network.js';
+import type { Network } from '../../builder.js';
+import { imageNetwork } from '../../tensor.js';
 import { convolutions } from '../vgg.js';
 
 /** Kim et al., Accurate Image Super-Resolution Using Very Deep Convolutional Networks, arXiv:1511.04587. */

@@ -2,8 +2,8 @@ import { leakyRelu, tanhImage } from '../../activation.js';
 import { conv, deconv, residual } from '../../convolution.js';
 import { instanceNorm } from '../../normalization.js';
 import { pad, withoutFirstRowAndColumn } from '../../shaping.js';
-import { imageNetwork, type Network } from '../../network.js';
-import { chain, concat, dropout, type Layer, plus, relu, repeated, times } from '../../tensor.js';
+import type { Network } from '../../builder.js';
+import { chain, concat, dropout, imageNetwork, type Layer, plus, relu, repeated, times } from '../../tensor.js';
 
 interface TranslationOptions {
   readonly size?: number;

@@ -1,7 +1,7 @@
 import { linear } from '../../convolution.js';
-import { chain, dropout, flatten, type Layer, relu } from '../../tensor.js';
+import { chain, dropout, flatten, imageNetwork, type Layer, relu } from '../../tensor.js';
 import { classes } from './classes.js';
-import { imageNetwork, type Network } from '../../network.js';
+import type { Network } from '../../builder.js';
 import { vggStage } from '../vgg.js';
 
 interface VggOptions {

@@ -1,8 +1,7 @@
-import { fixed } from '../../builder.js';
+import { fixed, type Network } from '../../builder.js';
 import { conv, convNormRelu, maxPool, normReluConv } from '../../convolution.js';
 import { resize } from '../../shaping.js';
-import { imageNetwork, type Network } from '../../network.js';
-import { add, chain, identity, type Layer, repeated, sigmoid } from '../../tensor.js';
+import { add, chain, identity, imageNetwork, type Layer, repeated, sigmoid } from '../../tensor.js';
 
 const VOLUME_DEPTH = 200;
 

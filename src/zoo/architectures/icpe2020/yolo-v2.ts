@@ -1,8 +1,7 @@
 import { leakyRelu } from '../../activation.js';
-import { fixed, type Value } from '../../builder.js';
+import { fixed, type Network, type Value } from '../../builder.js';
 import { batchNorm, conv, maxPool } from '../../convolution.js';
 import { entry, pad, reshapeTo, slice } from '../../shaping.js';
-import type { Network } from '../../network.js';
 import { add, chain, concat, div, exp, type Layer, mul, sigmoid, softmaxOver, transpose } from '../../tensor.js';
 
 const ANCHORS = 5;

@@ -1,8 +1,7 @@
 import { fixed } from '../../builder.js';
 import { conv, globalAveragePool, linear } from '../../convolution.js';
-import { imageNetwork } from '../../network.js';
 import { channelsFirst, channelsLast } from '../../shaping.js';
-import { add, chain, flatten, type Layer, mul, repeated } from '../../tensor.js';
+import { add, chain, flatten, imageNetwork, type Layer, mul, repeated } from '../../tensor.js';
 import { dense, gelu, layerNorm } from '../../transformer.js';
 import { torchvisionClassifiers } from '../torchvision.js';
 

@@ -1,9 +1,8 @@
 import { fixed } from '../../builder.js';
 import { branches, conv, convNormRelu, globalAveragePool, maxPool } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
-import { imageNetwork } from '../../network.js';
 import { resize } from '../../shaping.js';
-import { chain, dropout, type Layer, repeated } from '../../tensor.js';
+import { chain, dropout, imageNetwork, type Layer, repeated } from '../../tensor.js';
 import { type Block, type Depths, makeBottleneck } from '../resnet.js';
 
 /** Dilation replaces a stride, from the second block of a stage on. */

@@ -1,4 +1,4 @@
-import { fixed, type GraphBuilder, type Value } from '../../builder.js';
+import { fixed, type Network, type Value } from '../../builder.js';
 import { conv, convNormRelu, maxPool } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
@@ -52,7 +52,7 @@ function feed(hidden: number, feedForward: number): Layer {
 }
 
 /** Positions of the image's cells are an input: else the model would compute them from a mask of the image. */
-export function detr(size: DetrSize): (graph: GraphBuilder) => void {
+export function detr(size: DetrSize): Network {
   const { hidden, heads, feedForward, layers, queries } = size;
   return (graph) => {
     const image = graph.input('pixel_values', 'float32', ['batch', 3, size.height, size.width]);

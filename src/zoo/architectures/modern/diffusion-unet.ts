@@ -1,4 +1,4 @@
-import { fixed, type GraphBuilder, type Value } from '../../builder.js';
+import { fixed, type Network, type Value } from '../../builder.js';
 import { conv, linear } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
 import { instanceNorm } from '../../normalization.js';
@@ -71,7 +71,7 @@ interface UnetSize {
   readonly attentionAt: number;
 }
 
-export function diffusionUnet({ size, width, levels, blocks, attentionAt }: UnetSize): (graph: GraphBuilder) => void {
+export function diffusionUnet({ size, width, levels, blocks, attentionAt }: UnetSize): Network {
   return (graph) => {
     const sample = graph.input('sample', 'float32', ['batch', 3, size, size]);
     const time = timeEmbedding(graph.input('timestep', 'int64', ['batch']), width);

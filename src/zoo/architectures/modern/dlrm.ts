@@ -1,5 +1,5 @@
 import { int } from '../../../onnx/model/make-attributes.js';
-import type { GraphBuilder, Value } from '../../builder.js';
+import type { Network, Value } from '../../builder.js';
 import { linear } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
@@ -33,12 +33,12 @@ function interactions(vectors: Value, count: number): Value {
   const products = matMul(vectors, transpose(vectors, [0, 2, 1]));
   const pairs = Array.from({ length: count }, (_, i) => Array.from({ length: i }, (_, j) => i * count + j)).flat();
   const all = reshape(products, [0, count * count]);
-  const output = { elementType: all.elementType, dims: all.dims.with(1, pairs.length) };
+  const output = all.dims.with(1, pairs.length);
   return all.graph.apply('Gather', [all, all.graph.integers('pairs', pairs)], output, [int('axis', 1)]);
 }
 
 /** Each example has one entry of each category: an embedding bag would sum nothing. */
-export function dlrm({ dense, tables, features, bottom, top }: DlrmSize): (graph: GraphBuilder) => void {
+export function dlrm({ dense, tables, features, bottom, top }: DlrmSize): Network {
   return (graph) => {
     const numbers = graph.input('dense', 'float32', ['batch', dense]);
     const indices = graph.input('categories', 'int64', ['batch', tables.length]);

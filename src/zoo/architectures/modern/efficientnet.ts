@@ -1,7 +1,6 @@
 import { fixed } from '../../builder.js';
 import { convNorm, residual } from '../../convolution.js';
-import { imageNetwork } from '../../network.js';
-import { chain, type Layer, silu, strided } from '../../tensor.js';
+import { chain, imageNetwork, type Layer, silu, strided } from '../../tensor.js';
 import { imageScores, torchvisionClassifiers } from '../torchvision.js';
 import { squeezeAndExcite } from './squeeze-and-excite.js';
 

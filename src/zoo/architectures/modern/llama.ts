@@ -1,8 +1,8 @@
 import { int, ints } from '../../../onnx/model/make-attributes.js';
 import type { Dimension } from '../../../onnx/model/model.js';
-import { dimension, fixed, type GraphBuilder, type Value } from '../../builder.js';
+import { dimension, fixed, type Network, type Value } from '../../builder.js';
 import type { ZooEntry } from '../../entry.js';
-import { embedding, weight } from '../../initialization.js';
+import { embedding } from '../../initialization.js';
 import { quantizedMatMul } from '../../quantized.js';
 import { entry, expand, slice } from '../../shaping.js';
 import {
@@ -27,6 +27,8 @@ import {
   hideOthers,
   maskAsFloat,
   mergeHeads,
+  prenormed,
+  project,
   splitHeads,
   type TransformerSize,
 } from '../../transformer.js';
@@ -55,8 +57,7 @@ export function rmsNorm(epsilon: number): Layer {
   return (x) => {
     const { graph } = x;
     const square = pow(x, graph.scalar('two', 2));
-    const reduced = { elementType: x.elementType, dims: x.dims.with(-1, 1) };
-    const mean = graph.apply('ReduceMean', [square], reduced, [ints('axes', [-1]), int('keepdims', 1)]);
+    const mean = graph.apply('ReduceMean', [square], x.dims.with(-1, 1), [ints('axes', [-1]), int('keepdims', 1)]);
     const inverse = div(graph.scalar('one', 1), sqrt(add(mean, graph.scalar('epsilon', epsilon))));
     return mul(graph.weight('scale', [fixed(x, -1)], 0.9, 1.1), mul(x, inverse));
   };
@@ -90,24 +91,19 @@ function shared(x: Value, heads: number): Value {
   const repeated = expand(unsqueeze(x, [2]), [1, 1, heads / keyValueHeads, 1, 1]);
   const dims: Dimension[] = [dimension(x, 0), heads, dimension(x, 2), size];
   const shape = x.graph.integers('shape', [0, heads, -1, size]);
-  return x.graph.apply('Reshape', [repeated, shape], { elementType: x.elementType, dims });
+  return x.graph.apply('Reshape', [repeated, shape], dims);
 }
 
 function appended(past: Value, now: Value): Value {
   const dims = past.dims.with(2, `${dimension(past, 2)} + ${dimension(now, 2)}`);
-  return past.graph.apply('Concat', [past, now], { elementType: past.elementType, dims }, [int('axis', 2)]);
+  return past.graph.apply('Concat', [past, now], dims, [int('axis', 2)]);
 }
 
-export function llamaDecoder(size: LlamaSize, phase: Phase, precision: Precision): (graph: GraphBuilder) => void {
+export function llamaDecoder(size: LlamaSize, phase: Phase, precision: Precision): Network {
   const { hidden, layers, heads, keyValueHeads, feedForward, vocabulary, tied } = size;
   const headSize = hidden / heads;
-  const linear =
-    (features: number): Layer =>
-    (x) => {
-      const inputs = fixed(x, -1);
-      if (precision === 'int4') return quantizedMatMul(x, features);
-      return matMul(x, weight(x.graph, [inputs, features], inputs));
-    };
+  const linear = (features: number): Layer =>
+    precision === 'int4' ? (x) => quantizedMatMul(x, features) : project(features);
 
   return (graph) => {
     const length = phase === 'prefill' ? 'sequence' : 1;
@@ -138,14 +134,9 @@ export function llamaDecoder(size: LlamaSize, phase: Phase, precision: Precision
       };
     const feed: Layer = (x) => linear(hidden)(mul(silu(linear(feedForward)(x)), linear(feedForward)(x)));
     const norm = rmsNorm(EPSILON);
-    const block =
-      (layer: number): Layer =>
-      (x) => {
-        const attended = add(x, chain(norm, attention(layer))(x));
-        return add(attended, chain(norm, feed)(attended));
-      };
-
-    const blocks = Array.from({ length: layers }, (_, layer) => block(layer));
+    const blocks = Array.from({ length: layers }, (_, layer) =>
+      chain(prenormed(norm, attention(layer)), prenormed(norm, feed)),
+    );
     const last = chain(...blocks, norm, entry(1, -1))(gatherRows(table, words));
     graph.output('logits', head(last, table, { vocabulary, tied, precision }));
   };
@@ -159,7 +150,7 @@ function head(x: Value, table: Value, { vocabulary, tied, precision }: Head): Va
   const hidden = fixed(x, -1);
   if (precision === 'int4') return quantizedMatMul(x, vocabulary, tied ? table : undefined);
   if (tied) return matMul(x, x.graph.tiedWeight('lm_head', [hidden, vocabulary], table));
-  return matMul(x, weight(x.graph, [hidden, vocabulary], hidden));
+  return project(vocabulary)(x);
 }
 
 interface Released {

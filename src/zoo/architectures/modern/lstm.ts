@@ -1,5 +1,5 @@
 import { int } from '../../../onnx/model/make-attributes.js';
-import { dimension, fixed, type GraphBuilder } from '../../builder.js';
+import { dimension, fixed, type Network } from '../../builder.js';
 import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
 import { chain, gatherRows, type Layer, repeated, transpose } from '../../tensor.js';
@@ -23,14 +23,12 @@ function lstm(hidden: number): Layer {
       graph.weight('state_weight', [1, 4 * hidden, hidden], -bound, bound),
       graph.weight('bias', [1, 8 * hidden], -bound, bound),
     ];
-    const output = { elementType: x.elementType, dims: [sequence, 1, batch, hidden] };
-    const states = graph.apply('LSTM', [x, ...weights], output, [int('hidden_size', hidden)]);
-    const squeezed = { elementType: x.elementType, dims: [sequence, batch, hidden] };
-    return graph.apply('Squeeze', [states, graph.integers('axes', [1])], squeezed);
+    const states = graph.apply('LSTM', [x, ...weights], [sequence, 1, batch, hidden], [int('hidden_size', hidden)]);
+    return graph.apply('Squeeze', [states, graph.integers('axes', [1])], [sequence, batch, hidden]);
   };
 }
 
-export function lstmLanguageModel({ hidden, layers, vocabulary }: LstmSize): (graph: GraphBuilder) => void {
+export function lstmLanguageModel({ hidden, layers, vocabulary }: LstmSize): Network {
   return (graph) => {
     const words = graph.input('input_ids', 'int64', ['batch', 'sequence']);
     const turn: Layer = (x) => transpose(x, [1, 0, 2]);

@@ -1,8 +1,7 @@
 import { hardSigmoid, hardSwish } from '../../activation.js';
 import { fixed } from '../../builder.js';
 import { convNorm, globalAveragePool, linear, residual } from '../../convolution.js';
-import { imageNetwork } from '../../network.js';
-import { chain, flatten, type Layer, relu } from '../../tensor.js';
+import { chain, flatten, imageNetwork, type Layer, relu } from '../../tensor.js';
 import { torchvisionClassifiers } from '../torchvision.js';
 import { squeezeAndExcite } from './squeeze-and-excite.js';
 

@@ -1,7 +1,6 @@
 import { fixed } from '../../builder.js';
 import { convNorm, convNormRelu } from '../../convolution.js';
-import { imageNetwork } from '../../network.js';
-import { chain, type Layer, strided } from '../../tensor.js';
+import { chain, imageNetwork, type Layer, strided } from '../../tensor.js';
 import { projectionTo, residualBlock } from '../resnet.js';
 import { imageScores, torchvisionClassifiers } from '../torchvision.js';
 import { squeezeAndExcite } from './squeeze-and-excite.js';

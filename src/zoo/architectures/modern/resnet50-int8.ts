@@ -2,8 +2,7 @@ import { int } from '../../../onnx/model/make-attributes.js';
 import { fixed, type Value } from '../../builder.js';
 import { conv, globalAveragePool, linear, type MakeWeights, maxPool, residual, shortcutTo } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
-import { imageNetwork } from '../../network.js';
-import { chain, flatten, type Layer, relu } from '../../tensor.js';
+import { chain, flatten, imageNetwork, type Layer, relu } from '../../tensor.js';
 import { stages } from '../resnet.js';
 
 /** To 8 bits and back, as quantizers do around every operator. */

@@ -1,6 +1,6 @@
 import { convNormRelu, maxPool } from '../../convolution.js';
-import { imageNetwork } from '../../network.js';
 import { type Depths, makeBottleneck, stages } from '../resnet.js';
+import { imageNetwork } from '../../tensor.js';
 import { imageScores, torchvisionClassifiers } from '../torchvision.js';
 
 export function resnext(depths: Depths, size = 224) {

@@ -1,13 +1,13 @@
 import { fixed, type Value } from '../../builder.js';
 import { conv } from '../../convolution.js';
 import { embedding } from '../../initialization.js';
-import { imageNetwork } from '../../network.js';
 import { channelsFirst, channelsLast, slice } from '../../shaping.js';
 import {
   add,
   chain,
   concat,
   gatherRows,
+  imageNetwork,
   type Layer,
   matMul,
   mul,
@@ -19,7 +19,7 @@ import {
   transpose,
   unsqueeze,
 } from '../../tensor.js';
-import { dense, gelu, layerNorm, project } from '../../transformer.js';
+import { dense, gelu, layerNorm, prenormed, project } from '../../transformer.js';
 import { imageScores, torchvisionClassifiers } from '../torchvision.js';
 
 const WINDOW = 7;
@@ -105,9 +105,9 @@ function attention(heads: number, shift: number): Layer {
 function block(heads: number, isShifted: boolean): Layer {
   return (x) => {
     const shift = isShifted && fixed(x, 1) > WINDOW ? SHIFT : 0;
-    const attended = add(x, chain(norm, attention(heads, shift))(x));
     const channels = fixed(x, 3);
-    return add(attended, chain(norm, dense(4 * channels), gelu, dense(channels))(attended));
+    const feed = prenormed(norm, dense(4 * channels), gelu, dense(channels));
+    return chain(prenormed(norm, attention(heads, shift)), feed)(x);
   };
 }
 

@@ -1,4 +1,4 @@
-import { fixed, type GraphBuilder, type Value } from '../../builder.js';
+import { fixed, type GraphBuilder, type Network, type Value } from '../../builder.js';
 import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
 import { add, chain, gatherRows, type Layer, matMul, mul, relu, repeated, transpose, unsqueeze } from '../../tensor.js';
@@ -41,7 +41,7 @@ function inputsOf(graph: GraphBuilder): readonly [words: Value, mask: Value, buc
   ];
 }
 
-export function t5Encoder(size: T5Size): (graph: GraphBuilder) => void {
+export function t5Encoder(size: T5Size): Network {
   return (graph) => {
     const [words, mask, buckets] = inputsOf(graph);
     const hidden = hideOthers(unsqueeze(maskAsFloat(mask), [1, 2]));
@@ -53,7 +53,7 @@ export function t5Encoder(size: T5Size): (graph: GraphBuilder) => void {
 }
 
 /** The head's weight is the word table; there is no cache. */
-export function t5Decoder(size: T5Size): (graph: GraphBuilder) => void {
+export function t5Decoder(size: T5Size): Network {
   return (graph) => {
     const [words, mask, buckets] = inputsOf(graph);
     const encoded = graph.input('encoder_hidden_states', 'float32', ['batch', 'encoder_sequence', size.hidden]);

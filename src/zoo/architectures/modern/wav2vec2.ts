@@ -1,4 +1,4 @@
-import { fixed, type GraphBuilder } from '../../builder.js';
+import { fixed, type Network } from '../../builder.js';
 import { conv } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
 import { instanceNorm } from '../../normalization.js';
@@ -33,7 +33,7 @@ const withPositions: Layer = (x) => {
   return add(x, chain(turn, convolve, slice(2, 0, fixed(x, 1)), gelu, turn)(x));
 };
 
-export function wav2vec2(size: Wav2vec2Size): (graph: GraphBuilder) => void {
+export function wav2vec2(size: Wav2vec2Size): Network {
   const { hidden, layers, heads, channels, samples } = size;
   const attend: Layer = (x) => norm(add(attention({ heads })(x), x));
   const feed: Layer = (x) => norm(add(chain(dense(4 * hidden), gelu, dense(hidden))(x), x));

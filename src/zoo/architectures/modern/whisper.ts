@@ -1,4 +1,4 @@
-import type { GraphBuilder, Value } from '../../builder.js';
+import type { Network, Value } from '../../builder.js';
 import { conv } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
@@ -30,7 +30,7 @@ function feed({ hidden }: WhisperSize): Layer {
   return chain(dense(4 * hidden), gelu, dense(hidden));
 }
 
-export function whisperEncoder(size: WhisperSize): (graph: GraphBuilder) => void {
+export function whisperEncoder(size: WhisperSize): Network {
   const { hidden, layers, frames } = size;
   return (graph) => {
     const sound = graph.input('input_features', 'float32', ['batch', MEL_BANDS, 2 * frames]);
@@ -48,13 +48,10 @@ export function whisperEncoder(size: WhisperSize): (graph: GraphBuilder) => void
 }
 
 /** The head's weight is the word table; there is no cache. */
-export function whisperDecoder(size: WhisperSize): (graph: GraphBuilder) => void {
+export function whisperDecoder(size: WhisperSize): Network {
   const { hidden, layers, frames } = size;
   return (graph) => {
-    const dims = ['batch', 'sequence'];
-    const words = graph.input('input_ids', 'int64', dims);
-    const mask = graph.input('attention_mask', 'int64', dims);
-    const positions = graph.input('position_ids', 'int64', dims);
+    const [words, mask, positions] = graph.textInputs();
     const encoded = graph.input('encoder_hidden_states', 'float32', ['batch', frames, hidden]);
     const table = embedding(graph, [VOCABULARY, hidden]);
     const placed = add(gatherRows(table, words), gatherRows(embedding(graph, [POSITIONS, hidden]), positions));

@@ -1,4 +1,4 @@
-import { fixed, type GraphBuilder, type Value } from '../../builder.js';
+import { fixed, type Network, type Value } from '../../builder.js';
 import { batchNorm, conv, maxPool } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
 import { reshapeTo, resize, slice } from '../../shaping.js';
@@ -94,7 +94,7 @@ function computeBoxes(distances: Value, scales: readonly Scale[]): Value {
 }
 
 /** With boxes as corners, without non-maximum suppression. */
-export function yoloV8({ size, width }: YoloSize): (graph: GraphBuilder) => void {
+export function yoloV8({ size, width }: YoloSize): Network {
   const w2 = 2 * width;
   const w4 = 4 * width;
   const w8 = 8 * width;
