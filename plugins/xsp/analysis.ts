@@ -16,12 +16,21 @@ export function text(key: string, title = key): Column {
 /** A column, and its cell for what a row is about. */
 export type Field<Subject extends readonly unknown[]> = readonly [column: Column, cell: (...subject: Subject) => Cell];
 
-export function rowOf<Subject extends readonly unknown[]>(fields: readonly Field<Subject>[], ...subject: Subject): Row {
+function rowOf<Subject extends readonly unknown[]>(fields: readonly Field<Subject>[], ...subject: Subject): Row {
   return Object.fromEntries(fields.map(([{ key }, cell]) => [key, cell(...subject)]));
 }
 
-export function columnsOf(fields: readonly Field<never>[]): readonly Column[] {
+function columnsOf(fields: readonly Field<never>[]): readonly Column[] {
   return fields.map(([column]) => column);
+}
+
+/** Columns, and a row for each subject of a trace. */
+export function rowsOf<Subject>(
+  subjectsOf: (trace: Trace, all: readonly Trace[]) => readonly Subject[],
+  ...fields: readonly Field<[subject: Subject, index: number]>[]
+): Pick<Definition, 'columns' | 'rowsOf'> {
+  const row = (subject: Subject, index: number): Row => rowOf(fields, subject, index);
+  return { columns: columnsOf(fields), rowsOf: (trace, all) => subjectsOf(trace, all).map(row) };
 }
 
 const BASE: readonly Field<[trace: Trace, level: string]>[] = [

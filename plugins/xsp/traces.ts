@@ -165,8 +165,8 @@ const MAX_LISTED = 10;
 
 /** @throws PlatformError `usage` where there is none, with what there is instead */
 function askedOf(all: readonly StoredModel[], { model, system, batch }: XspSettings): readonly StoredModel[] {
-  const refuse = (what: string, values: readonly unknown[]): never => {
-    const there = [...new Set(values)].slice(0, MAX_LISTED).join(', ');
+  const refuse = (what: string, known: readonly StoredModel[], valueOf: (one: StoredModel) => string): never => {
+    const there = [...new Set(known.map(valueOf))].slice(0, MAX_LISTED).join(', ');
     const advice =
       there === ''
         ? "run 'mlmodelscope trace model MODEL', or import a profile with 'dlbricks import'"
@@ -175,27 +175,14 @@ function askedOf(all: readonly StoredModel[], { model, system, batch }: XspSetti
   };
   const of = model === undefined ? '' : ` of ${model}`;
   const ofModel = all.filter((one) => model === undefined || one.model === model);
-  if (ofModel.length === 0) {
-    return refuse(
-      of,
-      all.map((one) => one.model),
-    );
-  }
+  if (ofModel.length === 0) return refuse(of, all, (one) => one.model);
   const on = system === undefined ? '' : ` on ${system}`;
   const onSystem = ofModel.filter((one) => system === undefined || one.system.includes(system));
-  if (onSystem.length === 0) {
-    return refuse(
-      `${of}${on}`,
-      ofModel.map((one) => one.system),
-    );
-  }
+  if (onSystem.length === 0) return refuse(`${of}${on}`, ofModel, (one) => one.system);
   // An imported trace does not state its batch.
   const ofBatch = onSystem.filter(({ traced }) => batch === undefined || (traced?.batch ?? batch) === batch);
   if (ofBatch.length > 0) return ofBatch;
-  return refuse(
-    `${of}${on} with batch ${batch}`,
-    onSystem.map(({ traced }) => `batch ${traced?.batch}`),
-  );
+  return refuse(`${of}${on} with batch ${batch}`, onSystem, ({ traced }) => `batch ${traced?.batch}`);
 }
 
 export async function tracesFor(settings: XspSettings, store: ReadableStore): Promise<readonly Trace[]> {

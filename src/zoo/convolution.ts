@@ -1,3 +1,4 @@
+import type { AttributeProto } from '../generated/onnx/onnx.js';
 import { float, int, ints } from '../onnx/model/make-attributes.js';
 import { dimension, fixed, misshapen, type Value } from './builder.js';
 import { bias, scale, weight } from './initialization.js';
@@ -139,20 +140,19 @@ export function normReluConv(channels: number, kernel: number): Layer {
   return chain(batchNorm(), relu, conv(channels, kernel, { padding: (kernel - 1) / 2, bias: false }));
 }
 
-export function maxPool(kernel: Size, options: PoolOptions = {}): Layer {
+function pool(operator: string, attribute: AttributeProto, kernel: Size, options: PoolOptions): Layer {
   return (x) => {
     const { size, attributes } = slide(x, kernel, options);
-    const output = [...x.dims.slice(0, 2), ...size];
-    return x.graph.apply('MaxPool', [x], output, [int('ceil_mode', options.ceil === true ? 1 : 0), ...attributes]);
+    return x.graph.apply(operator, [x], [...x.dims.slice(0, 2), ...size], [attribute, ...attributes]);
   };
 }
 
+export function maxPool(kernel: Size, options: PoolOptions = {}): Layer {
+  return pool('MaxPool', int('ceil_mode', options.ceil === true ? 1 : 0), kernel, options);
+}
+
 export function averagePool(kernel: Size, options: Window = {}): Layer {
-  return (x) => {
-    const { size, attributes } = slide(x, kernel, options);
-    const output = [...x.dims.slice(0, 2), ...size];
-    return x.graph.apply('AveragePool', [x], output, [int('count_include_pad', 1), ...attributes]);
-  };
+  return pool('AveragePool', int('count_include_pad', 1), kernel, options);
 }
 
 export const globalAveragePool: Layer = (x) => x.graph.apply('GlobalAveragePool', [x], [...x.dims.slice(0, 2), 1, 1]);

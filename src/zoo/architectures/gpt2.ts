@@ -1,5 +1,5 @@
 import type { Network, Value } from '../builder.js';
-import type { ZooEntry } from '../entry.js';
+import { HOFFMANN, type ZooEntry } from '../entry.js';
 import { embedding } from '../initialization.js';
 import { add, chain, div, gatherRows, type Layer, matMul, repeated, softmax, split } from '../tensor.js';
 import { causalBias, dense, geluTanh, layerNorm, mergeHeads, splitHeads, splitKeyHeads } from '../transformer.js';
@@ -42,17 +42,13 @@ function buildDecoder(layers: number): Network {
   };
 }
 
-const COUNTED = 'multiply-accumulates: the matrix products in appendix F of Hoffmann et al., arXiv:2203.15556';
-
 export const gpt2: ZooEntry = {
   name: 'gpt2',
   title: 'GPT-2 small',
   paper: 'Radford et al., Language Models are Unsupervised Multitask Learners, OpenAI, 2019',
-  published: {
-    parameters: 124_439_808,
-    multiplyAccumulates: 16_114_089_984,
-    source: `parameters: GPT2LMHeadModel of gpt2 (the released "124M" model); ${COUNTED}`,
-  },
+  parameters: 124_439_808,
+  multiplyAccumulates: 16_114_089_984,
+  source: `parameters: GPT2LMHeadModel of gpt2 (the released "124M" model); ${HOFFMANN}`,
   dimensions: { batch: 1, sequence: 128 },
   define: buildDecoder(12),
 };
@@ -62,11 +58,9 @@ export const distilgpt2: ZooEntry = {
   name: 'distilgpt2',
   title: 'DistilGPT2',
   paper: 'Sanh et al., DistilBERT, a distilled version of BERT, 2019, arXiv:1910.01108',
-  published: {
-    parameters: 81_912_576,
-    multiplyAccumulates: 10_527_277_056,
-    source: `parameters: GPT2LMHeadModel of distilgpt2 ("82M"); ${COUNTED}`,
-  },
+  parameters: 81_912_576,
+  multiplyAccumulates: 10_527_277_056,
+  source: `parameters: GPT2LMHeadModel of distilgpt2 ("82M"); ${HOFFMANN}`,
   dimensions: { batch: 1, sequence: 128 },
   define: buildDecoder(6),
 };

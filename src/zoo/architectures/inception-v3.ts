@@ -99,13 +99,11 @@ export const inceptionV3: ZooEntry = {
   name: 'inception_v3',
   title: 'Inception v3',
   paper: 'Szegedy et al., Rethinking the Inception Architecture for Computer Vision, CVPR 2016, arXiv:1512.00567',
-  published: {
-    parameters: 23_834_568,
-    multiplyAccumulates: 5_713_000_000,
-    source:
-      torchvision('Inception_V3_Weights') +
-      '; of its 27,161,264 parameters 3,326,696 are in the auxiliary classifier (class InceptionAux)',
-  },
+  parameters: 23_834_568,
+  multiplyAccumulates: 5_713_000_000,
+  source:
+    torchvision('Inception_V3_Weights') +
+    '; of its 27,161,264 parameters 3,326,696 are in the auxiliary classifier (class InceptionAux)',
   dimensions: { batch: 1 },
   define: imageNetwork(299, inceptionV3Features('torchvision'), imageScores),
 };

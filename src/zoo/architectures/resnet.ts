@@ -21,19 +21,19 @@ const basic: Block = (width, stride) => {
   return residualBlock(width, stride, body, projectionTo(width, stride));
 };
 
-interface BottleneckOptions {
-  /** Of the output's channels to those of the 3x3 convolution. */
-  readonly expansion?: number;
-  /** As in the paper; frameworks have the stride in the 3x3 convolution ("v1.5"). */
-  readonly strideFirst?: boolean;
-  readonly groups?: number;
-  readonly dilation?: number;
-  readonly epsilon?: number;
-}
-
-/** Figure 5, right. */
-export function makeBottleneck(options: BottleneckOptions = {}): Block {
-  const { expansion = 4, strideFirst = false, groups = 1, dilation = 1, epsilon } = options;
+/**
+ * Figure 5, right.
+ *
+ * @param options.expansion of the output's channels to those of the 3x3 convolution
+ * @param options.strideFirst as in the paper; frameworks have the stride in the 3x3 convolution ("v1.5")
+ */
+export function makeBottleneck({
+  expansion = 4,
+  strideFirst = false,
+  groups = 1,
+  dilation = 1,
+  epsilon = 1e-5,
+} = {}): Block {
   return (width, stride) => {
     const channels = expansion * width;
     const body = chain(

@@ -22,7 +22,7 @@ type Row = readonly [
 /** Models of one paper. Scores are without softmax, as torchvision's. */
 export function torchvisionClassifiers(paper: string, rows: readonly Row[]): readonly ZooEntry[] {
   return rows.map(([name, title, weights, parameters, multiplyAccumulates, define]) => {
-    const published = { parameters, multiplyAccumulates, source: torchvision(weights) };
-    return { name, title, paper, published, dimensions: { batch: 1 }, define };
+    const source = torchvision(weights);
+    return { name, title, paper, parameters, multiplyAccumulates, source, dimensions: { batch: 1 }, define };
   });
 }

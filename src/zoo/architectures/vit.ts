@@ -85,13 +85,11 @@ export const deitS: ZooEntry = {
   name: 'deit_s',
   title: 'DeiT-S',
   paper: 'Touvron et al., Training data-efficient image transformers, ICML 2021, arXiv:2012.12877',
-  published: {
-    parameters: 22_050_664,
-    multiplyAccumulates: 4_598_882_304,
-    source:
-      'parameters: deit_small_patch16_224 of its repository (the paper rounds to 22M); multiply-accumulates: the ' +
-      'matrix products in appendix F of Hoffmann et al., arXiv:2203.15556, the patches and the head',
-  },
+  parameters: 22_050_664,
+  multiplyAccumulates: 4_598_882_304,
+  source:
+    'parameters: deit_small_patch16_224 of its repository (the paper rounds to 22M); multiply-accumulates: the ' +
+    'matrix products in appendix F of Hoffmann et al., arXiv:2203.15556, the patches and the head',
   dimensions: { batch: 1 },
   define: vit({ layers: 12, hidden: 384, heads: 6, patch: 16 }),
 };

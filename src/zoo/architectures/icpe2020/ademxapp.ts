@@ -51,15 +51,10 @@ function bottleneckUnit(channels: number, { dilations = [1, 1], dropout: drops =
   return unit(layers, channels, 1);
 }
 
-interface AdemxappOptions {
-  readonly size: number;
-  readonly width?: number;
-}
-
 const shrink = maxPool(3, { stride: 2, padding: 1 });
 
 /** Model A of Wu et al., Wider or Deeper, arXiv:1611.10080, for classification. */
-export function ademxappA(labels: number, { size, width = 64 }: AdemxappOptions): Network {
+export function ademxappA(labels: number, { size = 320, width = 64 } = {}): Network {
   return imageNetwork(
     size,
     convolution(width, 3),
@@ -81,7 +76,7 @@ export function ademxappA(labels: number, { size, width = 64 }: AdemxappOptions)
 }
 
 /** Model A1 of the same, for segmentation: strides instead of pools, then dilations. */
-export function ademxappA1(labels: number, { size, width = 64 }: AdemxappOptions): Network {
+export function ademxappA1(labels: number, { size = 504, width = 64 } = {}): Network {
   return imageNetwork(
     size,
     convolution(width, 3),

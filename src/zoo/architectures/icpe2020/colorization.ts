@@ -13,12 +13,7 @@ function block(channels: number, depth: number, last = {}, others = {}): Layer {
   return chain(...Array.from({ length: depth }, (_, i) => convRelu(channels, i === depth - 1 ? last : others)), norm);
 }
 
-interface ColorizationOptions {
-  readonly size?: number;
-  readonly width?: number;
-}
-
-export function colorful({ size = 224, width = 64 }: ColorizationOptions = {}): Network {
+export function colorful({ size = 224, width = 64 } = {}): Network {
   const dilated = { dilation: 2 };
   return imageNetwork(
     [1, size, size],
@@ -70,7 +65,7 @@ function colors(width: number, fusionKernel: number): Layer {
   );
 }
 
-export function colornet(fusionKernel: 1 | 3, { size = 224, width = 64 }: ColorizationOptions = {}): Network {
+export function colornet(fusionKernel: 1 | 3, { size = 224, width = 64 } = {}): Network {
   return imageNetwork([1, size, size], (image) => {
     const local = chain(lowLevel(width), convRelu(8 * width), convRelu(4 * width))(image);
     const global = chain(resize('linear', 1), lowLevel(width), globalFeatures(width))(image);

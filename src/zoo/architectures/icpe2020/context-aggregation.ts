@@ -15,15 +15,8 @@ function dense(channels: number, kernel: number, dilation: number): Layer {
   return chain(conv(channels, kernel, { dilation }), relu, dropout);
 }
 
-interface ContextOptions {
-  readonly height?: number;
-  readonly length?: number;
-  readonly width?: number;
-}
-
 /** Yu and Koltun, Multi-Scale Context Aggregation by Dilated Convolutions, arXiv:1511.07122, on pictures of CamVid. */
-export function contextAggregation(options: ContextOptions = {}): Network {
-  const { height = 900, length = 1100, width = 64 } = options;
+export function contextAggregation({ height = 900, length = 1100, width = 64 } = {}): Network {
   const labels = 11;
   return imageNetwork(
     [3, height, length],

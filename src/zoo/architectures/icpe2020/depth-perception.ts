@@ -61,7 +61,7 @@ function hourglass(w: number): Layer {
 }
 
 /** Chen et al., Single-Image Depth Perception in the Wild, arXiv:1604.03901. */
-export function depthPerception({ height = 240, length = 320, width = 16 } = {}): Network {
+export function depthNet({ height = 240, length = 320, width = 16 } = {}): Network {
   return imageNetwork(
     [3, height, length],
     convNormRelu(8 * width, 7, { padding: 3 }),

@@ -24,13 +24,7 @@ function hourglass(channels: number, depth: number): Layer {
   return (x) => add(block(channels)(x), lower(x));
 }
 
-interface FaceAlignmentOptions {
-  readonly size?: number;
-  readonly width?: number;
-  readonly stacks?: number;
-}
-
-export function faceAlignment({ size = 256, width = 64, stacks = 4 }: FaceAlignmentOptions = {}): Network {
+export function faceAlignment({ size = 256, width = 64, stacks = 4 } = {}): Network {
   const channels = 4 * width;
   const stem = chain(
     convNormRelu(width, 7, { stride: 2, padding: 3 }),

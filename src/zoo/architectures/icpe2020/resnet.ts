@@ -5,15 +5,8 @@ import { type Depths, makeBottleneck, stages } from '../resnet.js';
 import type { Network } from '../../builder.js';
 import { classes, pooledClasses } from './classes.js';
 
-interface ResnetOptions {
-  readonly depths: Depths;
-  readonly size?: number;
-  readonly width?: number;
-}
-
 /** With the stride in the first convolution of a block and Caffe's pool. */
-function caffe(labels: number, firstBlock: number, options: ResnetOptions): Network {
-  const { depths, size = 224, width = 64 } = options;
+function caffe(labels: number, depths: Depths, firstBlock: number, size: number, width: number): Network {
   return imageNetwork(
     size,
     convNormRelu(width, 7, { stride: 2, padding: 3, epsilon: 1e-4 }),
@@ -25,16 +18,16 @@ function caffe(labels: number, firstBlock: number, options: ResnetOptions): Netw
   );
 }
 
-export function resnet(labels: number, options: ResnetOptions): Network {
-  return caffe(labels, options.width ?? 64, options);
+export function resnet(labels: number, depths: Depths, { size = 224, width = 64 } = {}): Network {
+  return caffe(labels, depths, width, size, width);
 }
 
-export function openNsfw(options: Omit<ResnetOptions, 'depths'> = {}): Network {
-  return caffe(2, (options.width ?? 64) / 2, { ...options, depths: [3, 4, 6, 3] });
+export function openNsfw({ size = 224, width = 64 } = {}): Network {
+  return caffe(2, [3, 4, 6, 3], width / 2, size, width);
 }
 
 /** Zagoruyko and Komodakis, arXiv:1605.07146: the 3x3 convolutions of ResNet-50 twice as wide. */
-export function wideResnet({ size = 224, width = 64 }: Omit<ResnetOptions, 'depths'> = {}): Network {
+export function wideResnet({ size = 224, width = 64 } = {}): Network {
   return imageNetwork(
     size,
     convNormRelu(width, 7, { stride: 2, padding: 3 }),
@@ -65,7 +58,7 @@ function preactivated(width: number, stride: number): Layer {
   };
 }
 
-export function preactivatedResnet(labels: number, { depths, size = 224, width = 64 }: ResnetOptions): Network {
+export function preactivatedResnet(labels: number, depths: Depths, { size = 224, width = 64 } = {}): Network {
   return imageNetwork(
     size,
     batchNorm(EPSILON),

@@ -29,12 +29,7 @@ const block: Block = (width, stride) => {
   return residualBlock(channels, stride, body, convNorm(channels, kernel, { stride, padding, epsilon: EPSILON }));
 };
 
-interface SenetOptions {
-  readonly size?: number;
-  readonly depths?: Depths;
-}
-
-export function senet({ size = 224, depths = [3, 8, 36, 3] }: SenetOptions = {}): Network {
+export function senet(depths: Depths = [3, 8, 36, 3], size = 224): Network {
   return imageNetwork(
     size,
     convNormRelu(64, 3, { stride: 2, padding: 1, epsilon: EPSILON }),

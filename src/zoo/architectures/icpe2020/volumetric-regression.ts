@@ -25,13 +25,7 @@ function hourglass(channels: number, depth: number): Layer {
   return (x) => add(detour(x), lower(x));
 }
 
-interface VolumetricOptions {
-  readonly size?: number;
-  readonly width?: number;
-  readonly depth?: number;
-}
-
-export function volumetricRegression({ size = 192, width = 64, depth = 4 }: VolumetricOptions = {}): Network {
+export function volumetricRegression({ size = 192, width = 64, depth = 4 } = {}): Network {
   const channels = 4 * width;
   const stack = chain(
     hourglass(channels, depth),

@@ -70,7 +70,9 @@ export const clipVitB32Image: ZooEntry = {
   name: 'clip_vit_b_32_image',
   title: 'CLIP ViT-B/32, images',
   paper: PAPER,
-  published: { parameters: 151_277_313 - 1 - 63_428_096, multiplyAccumulates: 4_408_811_520, source: SOURCE },
+  parameters: 151_277_313 - 1 - 63_428_096,
+  multiplyAccumulates: 4_408_811_520,
+  source: SOURCE,
   dimensions: { batch: 1 },
   define: clipImage({ hidden: 768, layers: 12, heads: 12 }),
 };
@@ -79,7 +81,9 @@ export const clipVitB32Text: ZooEntry = {
   name: 'clip_vit_b_32_text',
   title: 'CLIP ViT-B/32, texts',
   paper: PAPER,
-  published: { parameters: 63_428_096, multiplyAccumulates: 2_979_770_368, source: SOURCE },
+  parameters: 63_428_096,
+  multiplyAccumulates: 2_979_770_368,
+  source: SOURCE,
   dimensions: { batch: 1, sequence: 77 },
   define: clipText({ hidden: 512, layers: 12, heads: 8 }),
 };

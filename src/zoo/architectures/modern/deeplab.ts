@@ -38,13 +38,11 @@ export const deeplabV3Resnet50: ZooEntry = {
   name: 'deeplabv3_resnet50',
   title: 'DeepLab v3, ResNet-50',
   paper: 'Chen et al., Rethinking Atrous Convolution for Semantic Image Segmentation, 2017, arXiv:1706.05587',
-  published: {
-    parameters: 42_004_074 - (1024 * 256 * 9 + 2 * 256 + 256 * 21 + 21),
-    multiplyAccumulates: 178_722_000_000 - 65 * 65 * (1024 * 256 * 9 + 256 * 21),
-    source:
-      'torchvision DeepLabV3_ResNet50_Weights.COCO_WITH_VOC_LABELS_V1: num_params, _ops, less those of the auxiliary ' +
-      'classifier (class FCNHead: two convolutions, of which one has a normalization)',
-  },
+  parameters: 42_004_074 - (1024 * 256 * 9 + 2 * 256 + 256 * 21 + 21),
+  multiplyAccumulates: 178_722_000_000 - 65 * 65 * (1024 * 256 * 9 + 256 * 21),
+  source:
+    'torchvision DeepLabV3_ResNet50_Weights.COCO_WITH_VOC_LABELS_V1: num_params, _ops, less those of the auxiliary ' +
+    'classifier (class FCNHead: two convolutions, of which one has a normalization)',
   dimensions: { batch: 1 },
   define: imageNetwork(520, deeplabV3([3, 4, 6, 3], 520)),
 };

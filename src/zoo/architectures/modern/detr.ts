@@ -92,13 +92,11 @@ export const detrResnet50: ZooEntry = {
   name: 'detr_resnet50',
   title: 'DETR, ResNet-50',
   paper: 'Carion et al., End-to-End Object Detection with Transformers, ECCV 2020, arXiv:2005.12872',
-  published: {
-    // The published number leaves out the scales and shifts of the frozen normalizations, which have 26,560 channels.
-    parameters: 41_524_768 + 2 * 26_560,
-    source:
-      'DetrForObjectDetection of facebook/detr-resnet-50, 41,524,768 (the paper rounds to 41M), and the frozen ' +
-      'normalizations of the backbone',
-  },
+  // The published number leaves out the scales and shifts of the frozen normalizations, which have 26,560 channels.
+  parameters: 41_524_768 + 2 * 26_560,
+  source:
+    'DetrForObjectDetection of facebook/detr-resnet-50, 41,524,768 (the paper rounds to 41M), and the frozen ' +
+    'normalizations of the backbone',
   dimensions: { batch: 1 },
   define: detr({
     height: 800,

@@ -30,7 +30,7 @@ export function efficientnet({ stem, rows, size, epsilon = 1e-5 }: EfficientnetO
       ...(expansion === 1 ? [] : [convolution(middle, 1, 1), silu]),
       convolution(middle, kernel, stride, middle),
       silu,
-      squeezeAndExcite({ squeezed: Math.max(1, Math.floor(inputs / 4)), activation: silu }),
+      squeezeAndExcite(Math.max(1, Math.floor(inputs / 4)), { activation: silu }),
       convolution(channels, 1, 1),
     );
   };

@@ -63,13 +63,8 @@ export function rmsNorm(epsilon: number): Layer {
   };
 }
 
-interface Rotation {
-  readonly cos: Value;
-  readonly sin: Value;
-}
-
 /** Su et al., RoFormer, arXiv:2104.09864: [batch, 1, sequence, head size]. */
-function computeRotation(positions: Value, headSize: number): Rotation {
+function computeRotation(positions: Value, headSize: number) {
   const { graph } = positions;
   const frequencies = Array.from({ length: headSize / 2 }, (_, i) => ROPE_BASE ** ((-2 * i) / headSize));
   const angles = mul(unsqueeze(maskAsFloat(positions), [2]), graph.floats('frequencies', frequencies));
@@ -77,7 +72,7 @@ function computeRotation(positions: Value, headSize: number): Rotation {
   return { cos: graph.apply('Cos', [both], both), sin: graph.apply('Sin', [both], both) };
 }
 
-function rotate(x: Value, { cos, sin }: Rotation): Value {
+function rotate(x: Value, { cos, sin }: ReturnType<typeof computeRotation>): Value {
   const size = fixed(x, 3);
   const turned = concat(3, [neg(slice(3, size / 2, size)(x)), slice(3, 0, size / 2)(x)]);
   return add(mul(x, cos), mul(turned, sin));
@@ -153,18 +148,10 @@ function head(x: Value, table: Value, { vocabulary, tied, precision }: Head): Va
   return project(vocabulary)(x);
 }
 
-interface Released {
-  readonly name: string;
-  readonly title: string;
-  readonly paper: string;
-  readonly parameters: number;
-  readonly size: LlamaSize;
-}
-
 const LLAMA3 = 'Grattafiori et al., The Llama 3 Herd of Models, arXiv:2407.21783, 2024';
 
 /** Sizes are from model cards, parameters from files. */
-const RELEASED: readonly Released[] = [
+const RELEASED = [
   {
     name: 'llama_0.1b',
     title: 'SmolLM2-135M',
@@ -224,16 +211,14 @@ export const LLAMAS: readonly ZooEntry[] = RELEASED.flatMap(({ name, title, pape
         name: `${name}_${precision === 'int4' ? 'int4_' : ''}${phase}`,
         title: `${title}, ${isPrefill ? 'prompt' : 'one token'}, ${precision}`,
         paper,
-        published: {
-          parameters,
-          multiplyAccumulates: isPrefill
-            ? multiplyAccumulates(size, PROMPT, PROMPT)
-            : multiplyAccumulates(size, 1, PROMPT + 1),
-          source:
-            `parameters: safetensors.total of ${title} on Hugging Face (its model card rounds); ` +
-            'multiply-accumulates: the matrix products in appendix F of ' +
-            'Hoffmann et al., arXiv:2203.15556',
-        },
+        parameters,
+        multiplyAccumulates: isPrefill
+          ? multiplyAccumulates(size, PROMPT, PROMPT)
+          : multiplyAccumulates(size, 1, PROMPT + 1),
+        source:
+          `parameters: safetensors.total of ${title} on Hugging Face (its model card rounds); ` +
+          'multiply-accumulates: the matrix products in appendix F of ' +
+          'Hoffmann et al., arXiv:2203.15556',
         dimensions: { batch: 1, ...(isPrefill ? { sequence: PROMPT } : { past: PROMPT }) },
         define: llamaDecoder(size, phase, precision),
       };

@@ -45,13 +45,11 @@ export const lstmLarge: ZooEntry = {
   name: 'lstm_large',
   title: 'LSTM language model, large',
   paper: 'Zaremba et al., Recurrent Neural Network Regularization, 2014, arXiv:1409.2329',
-  published: {
-    parameters: 2 * 10_000 * 1500 + 2 * (8 * 1500 ** 2 + 8 * 1500) + 10_000,
-    multiplyAccumulates: 128 * PER_WORD,
-    source:
-      'parameters: 66M in table 1 of Merity et al., arXiv:1708.02182; to the last digit they and the ' +
-      'multiply-accumulates follow from the sizes in section 4.1 of the paper, 1500 units and 10,000 words',
-  },
+  parameters: 2 * 10_000 * 1500 + 2 * (8 * 1500 ** 2 + 8 * 1500) + 10_000,
+  multiplyAccumulates: 128 * PER_WORD,
+  source:
+    'parameters: 66M in table 1 of Merity et al., arXiv:1708.02182; to the last digit they and the ' +
+    'multiply-accumulates follow from the sizes in section 4.1 of the paper, 1500 units and 10,000 words',
   dimensions: { batch: 1, sequence: 128 },
   define: lstmLanguageModel({ hidden: 1500, layers: 2, vocabulary: 10_000 }),
 };

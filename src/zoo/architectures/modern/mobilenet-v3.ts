@@ -19,7 +19,7 @@ function roundedToEights(channels: number): number {
 
 function bottleneck([kernel, middle, channels, hasExcitation, activation, stride]: Row): Layer {
   const activate = activation === 'RE' ? relu : hardSwish;
-  const excite = squeezeAndExcite({ squeezed: roundedToEights(middle / 4), gate: hardSigmoid });
+  const excite = squeezeAndExcite(roundedToEights(middle / 4), { gate: hardSigmoid });
   return (x) => {
     const inputs = fixed(x, 1);
     const body = chain(

@@ -18,7 +18,7 @@ function block(channels: number, stride: number, groupWidth: number): Layer {
     chain(
       convNormRelu(channels, 1),
       convNormRelu(channels, 3, { stride, padding: 1, groups: channels / groupWidth }),
-      squeezeAndExcite({ squeezed: Math.round(fixed(x, 1) / 4) }),
+      squeezeAndExcite(Math.round(fixed(x, 1) / 4)),
       convNorm(channels, 1),
     )(x);
   return residualBlock(channels, stride, body, projectionTo(channels, stride));

@@ -63,13 +63,11 @@ export const resnet50Int8: ZooEntry = {
   name: 'resnet50_int8',
   title: 'ResNet-50, 8 bits (QDQ)',
   paper: 'He et al., Deep Residual Learning for Image Recognition, CVPR 2016, arXiv:1512.03385',
-  published: {
-    parameters: 25_557_032 - 26_560,
-    multiplyAccumulates: 4_089_000_000,
-    source:
-      'torchvision ResNet50_Weights.IMAGENET1K_V1: num_params, _ops; without one of the two numbers that a ' +
-      'normalization has for each channel, because normalizations are folded into convolutions',
-  },
+  parameters: 25_557_032 - 26_560,
+  multiplyAccumulates: 4_089_000_000,
+  source:
+    'torchvision ResNet50_Weights.IMAGENET1K_V1: num_params, _ops; without one of the two numbers that a ' +
+    'normalization has for each channel, because normalizations are folded into convolutions',
   dimensions: { batch: 1 },
   define: quantizedResnet([3, 4, 6, 3]),
 };

@@ -84,7 +84,9 @@ export const t5SmallEncoder: ZooEntry = {
   name: 't5_small_encoder',
   title: 'T5-small, encoder',
   paper: PAPER,
-  published: { parameters: 35_330_816, multiplyAccumulates: 2_516_582_400, source: SOURCE },
+  parameters: 35_330_816,
+  multiplyAccumulates: 2_516_582_400,
+  source: SOURCE,
   dimensions: { batch: 1, sequence: 128 },
   define: t5Encoder(SMALL),
 };
@@ -93,7 +95,9 @@ export const t5SmallDecoder: ZooEntry = {
   name: 't5_small_decoder',
   title: 'T5-small, decoder',
   paper: PAPER,
-  published: { parameters: 60_506_624 - 35_330_816 + 32_128 * 512, multiplyAccumulates: 5_528_092_672, source: SOURCE },
+  parameters: 60_506_624 - 35_330_816 + 32_128 * 512,
+  multiplyAccumulates: 5_528_092_672,
+  source: SOURCE,
   dimensions: { batch: 1, sequence: 128, encoder_sequence: 128 },
   define: t5Decoder(SMALL),
 };

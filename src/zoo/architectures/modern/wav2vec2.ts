@@ -56,15 +56,13 @@ export const wav2vec2Base: ZooEntry = {
   name: 'wav2vec2_base',
   title: 'wav2vec 2.0 base',
   paper: 'Baevski et al., wav2vec 2.0, NeurIPS 2020, arXiv:2006.11477',
-  published: {
-    // Without the mask of training (768), and with the 128 factors of one convolution multiplied into its weight.
-    parameters: 94_371_712 - 768 - 128,
-    multiplyAccumulates: 6_911_374_336,
-    source:
-      'parameters: Wav2Vec2Model of facebook/wav2vec2-base, 94,371,712 (the paper rounds to 95M), of which 768 are a mask ' +
-      'of training and 128 are multiplied into a weight; multiply-accumulates: the matrix products in appendix F of ' +
-      'Hoffmann et al., arXiv:2203.15556, and the convolutions',
-  },
+  // Without the mask of training (768), and with the 128 factors of one convolution multiplied into its weight.
+  parameters: 94_371_712 - 768 - 128,
+  multiplyAccumulates: 6_911_374_336,
+  source:
+    'parameters: Wav2Vec2Model of facebook/wav2vec2-base, 94,371,712 (the paper rounds to 95M), of which 768 are a mask ' +
+    'of training and 128 are multiplied into a weight; multiply-accumulates: the matrix products in appendix F of ' +
+    'Hoffmann et al., arXiv:2203.15556, and the convolutions',
   dimensions: { batch: 1 },
   define: wav2vec2({ hidden: 768, layers: 12, heads: 12, channels: 512, samples: 16_000 }),
 };

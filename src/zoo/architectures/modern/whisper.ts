@@ -78,7 +78,9 @@ export const whisperTinyEncoder: ZooEntry = {
   name: 'whisper_tiny_encoder',
   title: 'Whisper-tiny, encoder',
   paper: PAPER,
-  published: { parameters: 8_208_384, multiplyAccumulates: 18_468_864_000, source: SOURCE },
+  parameters: 8_208_384,
+  multiplyAccumulates: 18_468_864_000,
+  source: SOURCE,
   dimensions: { batch: 1 },
   define: whisperEncoder(TINY),
 };
@@ -87,7 +89,9 @@ export const whisperTinyDecoder: ZooEntry = {
   name: 'whisper_tiny_decoder',
   title: 'Whisper-tiny, decoder',
   paper: PAPER,
-  published: { parameters: 29_552_256, multiplyAccumulates: 6_015_860_736, source: SOURCE },
+  parameters: 29_552_256,
+  multiplyAccumulates: 6_015_860_736,
+  source: SOURCE,
   dimensions: { batch: 1, sequence: 128 },
   define: whisperDecoder(TINY),
 };
