@@ -37,23 +37,7 @@ export const settingsSchema = z.strictObject({
 
 export type XspSettings = z.infer<typeof settingsSchema>;
 
-export interface Kernel {
-  readonly layer: StoredLayer;
-  readonly ms: number;
-  readonly shape: string;
-  readonly elementType: string;
-  /** null where a shape or attribute is not known, or the operator is not counted. */
-  readonly flops: number | null;
-  readonly readBytes: number | null;
-  readonly writeBytes: number | null;
-  /** Operations for each byte. */
-  readonly intensity: number | null;
-  /** 10⁹ operations in a second. */
-  readonly gflops: number | null;
-  readonly memoryBound: boolean | null;
-  /** Share of the thread pool's time in which the main thread computed; null without a pool. */
-  readonly occupancyPercent: number | null;
-}
+export type Kernel = ReturnType<typeof kernelOf>;
 
 export interface Trace {
   readonly stored: StoredModel;
@@ -117,7 +101,7 @@ export function boundBy(intensity: number | null, ridge: number | undefined): bo
   return intensity === null || ridge === undefined ? null : intensity < ridge;
 }
 
-function kernelOf(layer: StoredLayer, ridge: number | undefined): Kernel {
+function kernelOf(layer: StoredLayer, ridge: number | undefined) {
   const { samplesMs, inputs, outputs, memory, pool, operations } = layer;
   const ms = samplesMs.length === 0 ? 0 : trimmedMean(samplesMs);
   const flops = operations ?? flopsOf(layer);
@@ -131,12 +115,16 @@ function kernelOf(layer: StoredLayer, ridge: number | undefined): Kernel {
     ms,
     shape: shapeOf(outputs),
     elementType: outputs?.[0]?.elementType ?? '',
+    /** null where a shape or attribute is not known, or the operator is not counted. */
     flops,
     readBytes,
     writeBytes,
+    /** Operations for each byte. */
     intensity,
+    /** 10⁹ operations in a second. */
     gflops: ratio(flops, ms * 1e6),
     memoryBound: boundBy(intensity, ridge),
+    /** Share of the thread pool's time in which the main thread computed; null without a pool. */
     occupancyPercent: pool === undefined || waited === 0 ? null : (100 * pool.runUs) / waited,
   };
 }

@@ -6,15 +6,6 @@ export interface BatchTime {
   readonly ms: number;
 }
 
-export interface BatchCurve {
-  /** The smallest batch whose doubling raises the throughput by at most 5 %; null where no doubling is known. */
-  readonly best: number | null;
-  readonly largest: number;
-  readonly largestPerSecond: number;
-  /** T(B) = a + b B by least squares; null for fewer than two sizes. */
-  readonly line: BatchLine | null;
-}
-
 export interface BatchLine {
   readonly aMs: number;
   readonly bMs: number;
@@ -27,7 +18,7 @@ const MIN_GAIN = 0.05;
 
 const perSecond = ({ batch, ms }: BatchTime): number => (batch * 1000) / ms;
 
-export function batchCurve(times: readonly BatchTime[]): BatchCurve | undefined {
+export function batchCurve(times: readonly BatchTime[]) {
   const sorted = times.toSorted((a, b) => a.batch - b.batch);
   const at = new Map(sorted.map((time) => [time.batch, time]));
   const [first] = sorted;
@@ -38,6 +29,7 @@ export function batchCurve(times: readonly BatchTime[]): BatchCurve | undefined 
     return doubled !== undefined && perSecond(doubled) <= (1 + MIN_GAIN) * perSecond(time);
   });
   return {
+    /** The smallest batch whose doubling raises the throughput by at most 5 %; null where no doubling is known. */
     best: best?.batch ?? null,
     largest: largest.batch,
     largestPerSecond: perSecond(largest),
@@ -45,8 +37,8 @@ export function batchCurve(times: readonly BatchTime[]): BatchCurve | undefined 
   };
 }
 
-/** The line through some times by least squares; null for fewer than two. */
-export function lineThrough(times: readonly BatchTime[]): BatchCurve['line'] {
+/** T(B) = a + b B by least squares; null for fewer than two sizes. */
+export function lineThrough(times: readonly BatchTime[]): BatchLine | null {
   if (times.length < 2) return null;
   const meanBatch = mean(times.map(({ batch }) => batch));
   const meanMs = mean(times.map(({ ms }) => ms));

@@ -65,20 +65,16 @@ export class GraphBuilder {
     return this.#inline(role, elementType, dims, new ArrayBuffer(tensorBytes({ elementType, dims })));
   }
 
-  integers(role: string, values: readonly number[]): Value {
-    return this.#inline(role, 'int64', [values.length], new BigInt64Array(values.map(BigInt)).buffer);
-  }
-
-  integer(role: string, value: number): Value {
-    return this.#inline(role, 'int64', [], new BigInt64Array([BigInt(value)]).buffer);
+  integers(role: string, values: readonly number[], dims = [values.length]): Value {
+    return this.#inline(role, 'int64', dims, new BigInt64Array(values.map(BigInt)).buffer);
   }
 
   scalar(role: string, value: number): Value {
-    return this.#inline(role, 'float32', [], new Float32Array([value]).buffer);
+    return this.floats(role, [value], []);
   }
 
-  floats(role: string, values: readonly number[]): Value {
-    return this.#inline(role, 'float32', [values.length], new Float32Array(values).buffer);
+  floats(role: string, values: readonly number[], dims = [values.length]): Value {
+    return this.#inline(role, 'float32', dims, new Float32Array(values).buffer);
   }
 
   /** @param output only its dimensions where it has the element type of the first input */

@@ -31,7 +31,7 @@ export const withoutFirstRowAndColumn: Layer = (x) => {
 export function entry(axis: number, index: number): Layer {
   return (x) => {
     const output = x.dims.toSpliced(axis, 1);
-    return x.graph.apply('Gather', [x, x.graph.integer('index', index)], output, [int('axis', axis)]);
+    return x.graph.apply('Gather', [x, x.graph.integers('index', [index], [])], output, [int('axis', axis)]);
   };
 }
 

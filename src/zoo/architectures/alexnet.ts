@@ -29,5 +29,10 @@ const network = imageNetwork(
 const PAPER = 'Krizhevsky, One weird trick for parallelizing convolutional neural networks, arXiv:1404.5997, 2014';
 
 export const ALEXNET = torchvisionClassifiers(PAPER, [
-  ['alexnet', 'AlexNet', 'AlexNet_Weights', 61_100_840, 714_000_000, network],
+  'alexnet',
+  'AlexNet',
+  'AlexNet_Weights',
+  61_100_840,
+  714_000_000,
+  network,
 ]);

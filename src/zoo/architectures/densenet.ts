@@ -42,7 +42,8 @@ function densenet([first, ...depths]: readonly [number, number, number, number])
   );
 }
 
-export const DENSENETS = torchvisionClassifiers(PAPER, [
+export const DENSENETS = torchvisionClassifiers(
+  PAPER,
   ['densenet121', 'DenseNet-121', 'DenseNet121_Weights', 7_978_856, 2_834_000_000, densenet([6, 12, 24, 16])],
   ['densenet169', 'DenseNet-169', 'DenseNet169_Weights', 14_149_480, 3_360_000_000, densenet([6, 12, 32, 32])],
-]);
+);

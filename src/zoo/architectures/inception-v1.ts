@@ -60,5 +60,5 @@ const network = imageNetwork(
 
 export const INCEPTION_V1 = torchvisionClassifiers(
   'Szegedy et al., Going Deeper with Convolutions, CVPR 2015, arXiv:1409.4842',
-  [['inception_v1', 'Inception v1 (GoogLeNet)', 'GoogLeNet_Weights', 6_624_904, 1_498_000_000, network]],
+  ['inception_v1', 'Inception v1 (GoogLeNet)', 'GoogLeNet_Weights', 6_624_904, 1_498_000_000, network],
 );

@@ -1,6 +1,6 @@
 import { fixed } from '../builder.js';
 import { convNorm, type Padding, relu6, residual } from '../convolution.js';
-import { chain, imageNetwork, type Layer } from '../tensor.js';
+import { chain, imageNetwork, type Layer, strided } from '../tensor.js';
 import { imageScores, torchvisionClassifiers } from './torchvision.js';
 
 function pointwise(channels: number): Layer {
@@ -44,29 +44,19 @@ interface MobilenetV2Channels {
   readonly last: number;
 }
 
-/** `strided` is the padding of 3x3 convolutions with a stride of two. */
-export function mobilenetV2Features({ first, rows, last }: MobilenetV2Channels, strided: Padding): Layer {
-  const bottlenecks = ROWS.flatMap(([t, n, s], row) =>
-    Array.from({ length: n }, (_, i) => {
-      const stride = i === 0 ? s : 1;
-      return invertedResidual(t, rows[row] ?? last, stride, stride === 1 ? 1 : strided);
-    }),
+/** @param padding of 3x3 convolutions with a stride of two */
+export function mobilenetV2Features({ first, rows, last }: MobilenetV2Channels, padding: Padding): Layer {
+  const bottlenecks = ROWS.map(([t, n, s], row) =>
+    strided(n, s, (stride) => invertedResidual(t, rows[row] ?? last, stride, stride === 1 ? 1 : padding)),
   );
-  return chain(convNorm(first, 3, { stride: 2, padding: strided }), relu6, ...bottlenecks, pointwise(last));
+  return chain(convNorm(first, 3, { stride: 2, padding }), relu6, ...bottlenecks, pointwise(last));
 }
 
 const CHANNELS = { first: 32, rows: [16, 24, 32, 64, 96, 160, 320], last: 1280 };
 
+const network = imageNetwork(224, mobilenetV2Features(CHANNELS, 1), imageScores);
+
 export const MOBILENET_V2 = torchvisionClassifiers(
   'Sandler et al., MobileNetV2: Inverted Residuals and Linear Bottlenecks, CVPR 2018, arXiv:1801.04381',
-  [
-    [
-      'mobilenet_v2',
-      'MobileNet v2',
-      'MobileNet_V2_Weights',
-      3_504_872,
-      301_000_000,
-      imageNetwork(224, mobilenetV2Features(CHANNELS, 1), imageScores),
-    ],
-  ],
+  ['mobilenet_v2', 'MobileNet v2', 'MobileNet_V2_Weights', 3_504_872, 301_000_000, network],
 );

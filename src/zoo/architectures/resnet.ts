@@ -66,10 +66,8 @@ function resnet(block: Block, depths: Depths) {
 
 export const RESNETS = torchvisionClassifiers(
   'He et al., Deep Residual Learning for Image Recognition, CVPR 2016, arXiv:1512.03385',
-  [
-    ['resnet18', 'ResNet-18', 'ResNet18_Weights', 11_689_512, 1_814_000_000, resnet(basic, [2, 2, 2, 2])],
-    ['resnet34', 'ResNet-34', 'ResNet34_Weights', 21_797_672, 3_664_000_000, resnet(basic, [3, 4, 6, 3])],
-    ['resnet50', 'ResNet-50', 'ResNet50_Weights', 25_557_032, 4_089_000_000, resnet(bottleneck, [3, 4, 6, 3])],
-    ['resnet101', 'ResNet-101', 'ResNet101_Weights', 44_549_160, 7_801_000_000, resnet(bottleneck, [3, 4, 23, 3])],
-  ],
+  ['resnet18', 'ResNet-18', 'ResNet18_Weights', 11_689_512, 1_814_000_000, resnet(basic, [2, 2, 2, 2])],
+  ['resnet34', 'ResNet-34', 'ResNet34_Weights', 21_797_672, 3_664_000_000, resnet(basic, [3, 4, 6, 3])],
+  ['resnet50', 'ResNet-50', 'ResNet50_Weights', 25_557_032, 4_089_000_000, resnet(bottleneck, [3, 4, 6, 3])],
+  ['resnet101', 'ResNet-101', 'ResNet101_Weights', 44_549_160, 7_801_000_000, resnet(bottleneck, [3, 4, 23, 3])],
 );

@@ -39,5 +39,10 @@ const PAPER =
   'arXiv:1602.07360, 2016; version 1.1 from the official repository';
 
 export const SQUEEZENET = torchvisionClassifiers(PAPER, [
-  ['squeezenet1.1', 'SqueezeNet 1.1', 'SqueezeNet1_1_Weights', 1_235_496, 349_000_000, network],
+  'squeezenet1.1',
+  'SqueezeNet 1.1',
+  'SqueezeNet1_1_Weights',
+  1_235_496,
+  349_000_000,
+  network,
 ]);

@@ -20,7 +20,7 @@ type Row = readonly [
 ];
 
 /** Models of one paper. Scores are without softmax, as torchvision's. */
-export function torchvisionClassifiers(paper: string, rows: readonly Row[]): readonly ZooEntry[] {
+export function torchvisionClassifiers(paper: string, ...rows: readonly Row[]): readonly ZooEntry[] {
   return rows.map(([name, title, weights, parameters, multiplyAccumulates, define]) => {
     const source = torchvision(weights);
     return { name, title, paper, parameters, multiplyAccumulates, source, dimensions: { batch: 1 }, define };

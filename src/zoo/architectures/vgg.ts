@@ -21,7 +21,8 @@ function vgg(depths: readonly [number, number, number, number, number]) {
   return imageNetwork(224, ...stages, flatten, linear(4096), relu, linear(4096), relu, linear(1000));
 }
 
-export const VGGS = torchvisionClassifiers(PAPER, [
+export const VGGS = torchvisionClassifiers(
+  PAPER,
   ['vgg16', 'VGG-16', 'VGG16_Weights', 138_357_544, 15_470_000_000, vgg([2, 2, 3, 3, 3])],
   ['vgg19', 'VGG-19', 'VGG19_Weights', 143_667_240, 19_632_000_000, vgg([2, 2, 4, 4, 4])],
-]);
+);

@@ -77,7 +77,7 @@ const vitB = vit({ layers: 12, hidden: 768, heads: 12, patch: 16 });
 
 export const VIT = torchvisionClassifiers(
   'Dosovitskiy et al., An Image is Worth 16x16 Words, ICLR 2021, arXiv:2010.11929',
-  [['vit_b_16', 'ViT-B/16', 'ViT_B_16_Weights', 86_567_656, 17_564_000_000, vitB]],
+  ['vit_b_16', 'ViT-B/16', 'ViT_B_16_Weights', 86_567_656, 17_564_000_000, vitB],
 );
 
 /** Without the distillation token. */

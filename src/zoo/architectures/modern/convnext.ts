@@ -42,5 +42,10 @@ export function convnext({ depths, width, size = 224 }: ConvnextOptions) {
 const tiny = convnext({ depths: [3, 3, 9, 3], width: 96 });
 
 export const CONVNEXT = torchvisionClassifiers('Liu et al., A ConvNet for the 2020s, CVPR 2022, arXiv:2201.03545', [
-  ['convnext_tiny', 'ConvNeXt-T', 'ConvNeXt_Tiny_Weights', 28_589_128, 4_456_000_000, tiny],
+  'convnext_tiny',
+  'ConvNeXt-T',
+  'ConvNeXt_Tiny_Weights',
+  28_589_128,
+  4_456_000_000,
+  tiny,
 ]);

@@ -91,10 +91,10 @@ const v2S = efficientnet({
 export const EFFICIENTNETS = [
   ...torchvisionClassifiers(
     'Tan and Le, EfficientNet: Rethinking Model Scaling for CNNs, ICML 2019, arXiv:1905.11946',
-    [['efficientnet_b0', 'EfficientNet-B0', 'EfficientNet_B0_Weights', 5_288_548, 386_000_000, b0]],
+    ['efficientnet_b0', 'EfficientNet-B0', 'EfficientNet_B0_Weights', 5_288_548, 386_000_000, b0],
   ),
   ...torchvisionClassifiers(
     'Tan and Le, EfficientNetV2: Smaller Models and Faster Training, ICML 2021, arXiv:2104.00298',
-    [['efficientnet_v2_s', 'EfficientNetV2-S', 'EfficientNet_V2_S_Weights', 21_458_488, 8_366_000_000, v2S]],
+    ['efficientnet_v2_s', 'EfficientNetV2-S', 'EfficientNet_V2_S_Weights', 21_458_488, 8_366_000_000, v2S],
   ),
 ];

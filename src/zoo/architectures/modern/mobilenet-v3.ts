@@ -67,16 +67,9 @@ export function mobilenetV3(size: number) {
   );
 }
 
+const network = mobilenetV3(224);
+
 export const MOBILENET_V3 = torchvisionClassifiers(
   'Howard et al., Searching for MobileNetV3, ICCV 2019, arXiv:1905.02244',
-  [
-    [
-      'mobilenet_v3_large',
-      'MobileNet v3 large',
-      'MobileNet_V3_Large_Weights',
-      5_483_032,
-      217_000_000,
-      mobilenetV3(224),
-    ],
-  ],
+  ['mobilenet_v3_large', 'MobileNet v3 large', 'MobileNet_V3_Large_Weights', 5_483_032, 217_000_000, network],
 );

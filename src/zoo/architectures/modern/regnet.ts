@@ -41,5 +41,5 @@ const network = regnetY({
 
 export const REGNET = torchvisionClassifiers(
   'Radosavovic et al., Designing Network Design Spaces, CVPR 2020, arXiv:2003.13678',
-  [['regnet_y_800mf', 'RegNetY-800MF', 'RegNet_Y_800MF_Weights', 6_432_512, 834_000_000, network]],
+  ['regnet_y_800mf', 'RegNetY-800MF', 'RegNet_Y_800MF_Weights', 6_432_512, 834_000_000, network],
 );

@@ -13,16 +13,9 @@ export function resnext(depths: Depths, size = 224) {
   );
 }
 
+const network = resnext([3, 4, 6, 3]);
+
 export const RESNEXT = torchvisionClassifiers(
   'Xie et al., Aggregated Residual Transformations for Deep Neural Networks, CVPR 2017, arXiv:1611.05431',
-  [
-    [
-      'resnext50_32x4d',
-      'ResNeXt-50 32x4d',
-      'ResNeXt50_32X4D_Weights',
-      25_028_904,
-      4_230_000_000,
-      resnext([3, 4, 6, 3]),
-    ],
-  ],
+  ['resnext50_32x4d', 'ResNeXt-50 32x4d', 'ResNeXt50_32X4D_Weights', 25_028_904, 4_230_000_000, network],
 );

@@ -148,5 +148,10 @@ export function swin({ depths, width, heads, size = 224 }: SwinOptions) {
 const tiny = swin({ depths: [2, 2, 6, 2], width: 96, heads: 3 });
 
 export const SWIN = torchvisionClassifiers('Liu et al., Swin Transformer, ICCV 2021, arXiv:2103.14030', [
-  ['swin_t', 'Swin-T', 'Swin_T_Weights', 28_288_354, 4_491_000_000, tiny],
+  'swin_t',
+  'Swin-T',
+  'Swin_T_Weights',
+  28_288_354,
+  4_491_000_000,
+  tiny,
 ]);
