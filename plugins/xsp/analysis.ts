@@ -1,4 +1,4 @@
-import { type Analysis, type AnalysisTable, ownValue, PlatformError } from '../../src/plugin-api.js';
+import { type Analysis, type AnalysisTable, groupedBy, ownValue, PlatformError } from '../../src/plugin-api.js';
 import { type Column, settingsSchema, type Trace, tracesFor, type XspSettings } from './traces.js';
 
 export type Cell = string | number | null;
@@ -66,12 +66,10 @@ export interface Definition {
 
 function emptyNotes(columns: readonly Column[], rows: readonly Row[]): string[] {
   const empty = columns.filter(({ key }) => rows.some((row) => ownValue(row, key) === null));
-  const byReason = new Map<string, string[]>();
-  for (const { key, title } of empty) {
-    const reason = ownValue(REASONS, key);
-    if (reason !== undefined) byReason.set(reason, [...(byReason.get(reason) ?? []), title]);
-  }
-  return [...byReason].map(([reason, titles]) => `${titles.join(', ')}: ${reason}`);
+  const byReason = groupedBy(empty, ({ key }) => ownValue(REASONS, key));
+  return [...byReason].flatMap(([reason, of]) => {
+    return reason === undefined ? [] : [`${of.map(({ title }) => title).join(', ')}: ${reason}`];
+  });
 }
 
 const NO_GPU = 'null: a processor has no such value';

@@ -49,15 +49,7 @@ export function sumWork(
 /** Above it, values come from caches, or the peak was measured on a busier machine. */
 const OVER = 1.05;
 
-interface Roof {
-  readonly peak: number | undefined;
-  readonly bandwidth: number | undefined;
-  readonly roof: number | null;
-  readonly percent: number | null;
-  readonly remark: string;
-}
-
-export const ROOF: readonly Field<[{ readonly roof: Roof }]>[] = [
+export const ROOF: readonly Field<[{ readonly roof: ReturnType<typeof computeRoof> }]>[] = [
   [number('roof', 'roof', 'GFLOP/s'), ({ roof }) => roof.roof],
   [number('roof_percent', 'of the roof', '%'), ({ roof }) => roof.percent],
   [text('remark'), ({ roof }) => roof.remark],
@@ -69,7 +61,7 @@ export const ROOF: readonly Field<[{ readonly roof: Roof }]>[] = [
 export function computeRoof(
   { intensity, gflops, layer }: Pick<Kernel, 'intensity' | 'gflops' | 'layer'>,
   { peaks }: Pick<Trace, 'peaks'>,
-): Roof {
+) {
   const isInt8 = layer.inputs?.some(({ elementType }) => elementType === 'int8') ?? false;
   const peak = peaks.get(isInt8 ? 'int8' : 'float32')?.value;
   const bandwidth = peaks.get('memory')?.value;

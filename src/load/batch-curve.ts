@@ -6,13 +6,7 @@ export interface BatchTime {
   readonly ms: number;
 }
 
-export interface BatchLine {
-  readonly aMs: number;
-  readonly bMs: number;
-  readonly largestResidualMs: number;
-  /** Standard errors with n - 2 degrees of freedom; null for two sizes, through which every line fits. */
-  readonly errors: { readonly aMs: number; readonly bMs: number; readonly degrees: number } | null;
-}
+export type BatchLine = NonNullable<ReturnType<typeof lineThrough>>;
 
 const MIN_GAIN = 0.05;
 
@@ -38,7 +32,7 @@ export function batchCurve(times: readonly BatchTime[]) {
 }
 
 /** T(B) = a + b B by least squares; null for fewer than two sizes. */
-export function lineThrough(times: readonly BatchTime[]): BatchLine | null {
+export function lineThrough(times: readonly BatchTime[]) {
   if (times.length < 2) return null;
   const meanBatch = mean(times.map(({ batch }) => batch));
   const meanMs = mean(times.map(({ ms }) => ms));
@@ -48,11 +42,13 @@ export function lineThrough(times: readonly BatchTime[]): BatchLine | null {
   const residuals = times.map(({ batch, ms }) => Math.abs(ms - aMs - bMs * batch));
   const degrees = times.length - 2;
   const deviation = Math.sqrt(sumOf(residuals.map((ms) => ms ** 2)) / degrees);
+  // Standard errors with n - 2 degrees of freedom.
   const errors = {
     aMs: deviation * Math.sqrt(1 / times.length + meanBatch ** 2 / squares),
     bMs: deviation / Math.sqrt(squares),
     degrees,
   };
+  // Every line fits two sizes.
   return { aMs, bMs, largestResidualMs: Math.max(...residuals), errors: degrees > 0 ? errors : null };
 }
 

@@ -97,12 +97,8 @@ export interface EvaluationPageView {
   readonly mayCancel: boolean;
 }
 
-function listEstimates(events: readonly LoggedEvent[]) {
-  return events.flatMap(({ event }) => (event.kind === 'estimate' ? [event] : []));
-}
-
 function estimatesSection(events: readonly LoggedEvent[]): Markup | undefined {
-  const estimates = listEstimates(events);
+  const estimates = events.flatMap(({ event }) => (event.kind === 'estimate' ? [event] : []));
   type Estimate = (typeof estimates)[number];
   if (estimates.length === 0) return undefined;
   const nameOf = ({ model, system }: Estimate): string => (system === undefined ? model : `${model}, ${system}`);
