@@ -57,7 +57,7 @@ async function modelsBeside(): Promise<readonly ReferencedModel[]> {
 /** Every model with one thread and with two, and the small ones in batches. */
 export async function configurations(): Promise<readonly TableConfiguration[]> {
   const zoo = MODELS.map((name) => {
-    const { multiplyAccumulates = Infinity } = zooEntry(name).published;
+    const { multiplyAccumulates = Infinity } = zooEntry(name);
     return { reference: `zoo:${name}`, name, multiplyAccumulates };
   });
   const beside = await modelsBeside();

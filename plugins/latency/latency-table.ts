@@ -9,6 +9,7 @@ import {
   histogramChart,
   leftOutLines,
   oneLine,
+  ownValue,
   type Page,
   type PageSection,
   rangeChart,
@@ -109,27 +110,19 @@ function listNotes({ processor, cores, framework, framework_version: version, mo
 
 function buildTableResult(result: LatencyResult): TableResult {
   const { models, percentiles } = result;
+  const keys = [
+    ...['model', 'batch', 'threads', 'system', 'runs', 'min_ms', 'trimmed_mean_ms', 'max_ms'],
+    ...percentiles.map((each) => `p${each}_ms`),
+    ...['dimensions', 'settings', 'tokens_per_second', 'disturbance_percent', 'measured_at', 'is_stored', 'reason'],
+  ];
+  const rows = models.map((row) => {
+    if ('reason' in row) return row;
+    const ofRuns = percentiles.map((each) => [`p${each}_ms`, row.latency_ms[`p${each}`]] as const);
+    return { ...row, ...Object.fromEntries(ofRuns), is_stored: String(row.is_stored) };
+  }) as unknown as readonly Readonly<Record<string, string | number | null>>[];
   return {
     document: result,
-    records: {
-      keys: [
-        ...['model', 'batch', 'threads', 'system', 'runs', 'min_ms', 'trimmed_mean_ms', 'max_ms'],
-        ...percentiles.map((each) => `p${each}_ms`),
-        ...['dimensions', 'settings', 'tokens_per_second', 'disturbance_percent', 'measured_at', 'is_stored', 'reason'],
-      ],
-      rows: models.map((row) => {
-        const start = [row.model, row.batch, row.threads];
-        if ('reason' in row) {
-          const untimed = Array<null>(5 + percentiles.length).fill(null);
-          return [...start, ...untimed, row.dimensions, row.settings, null, null, null, null, row.reason];
-        }
-        const { system, runs, min_ms: min, trimmed_mean_ms: mean, max_ms: max, latency_ms: of } = row;
-        const ofRuns = percentiles.map((each) => of[`p${each}`]);
-        const { disturbance_percent: disturbance, measured_at: at, is_stored: stored } = row;
-        const results = [system, runs, min, mean, max, ...ofRuns, row.dimensions, row.settings, row.tokens_per_second];
-        return [...start, ...results, disturbance, at, String(stored), null];
-      }),
-    },
+    records: { keys, rows: rows.map((row) => keys.map((key) => ownValue(row, key) ?? null)) },
     table: textTable(columnsFor(result, { wide: true }), models),
     notes: listNotes(result),
   };

@@ -22,7 +22,6 @@ import {
   memoryThere,
   needOfGraph,
   type NewEstimate,
-  type MeasuringPlan,
   planMeasuring,
   type Protocol,
   type Remeasure,
@@ -31,7 +30,6 @@ import {
   RunProgress,
   type RuntimeSettings,
   runtimeText,
-  type System,
   type Task,
   signatureWithoutName,
   taskKey,
@@ -58,13 +56,6 @@ export interface TimedModel extends ModelToTime {
   readonly isStored: boolean;
   /** undefined where the model was run, or the run was interrupted before it */
   readonly refusal?: string | undefined;
-}
-
-interface Series {
-  readonly system: System;
-  readonly tasks: ReadonlyMap<ModelToTime, Task>;
-  readonly plan: MeasuringPlan;
-  readonly results: KnownResults;
 }
 
 async function buildTask(
@@ -102,7 +93,7 @@ async function seriesOf(
   settings: TimingSettings,
   { agent, store }: MeasuringContext,
   runOptions: RunOptions,
-): Promise<Series> {
+) {
   const tasks = new Map<ModelToTime, Task>();
   for (const model of models) tasks.set(model, await buildTask(model, settings, agent));
   const system = identifySystem(agent.description, runOptions);
@@ -149,7 +140,7 @@ export async function timeModels(
 ): Promise<readonly TimedModel[]> {
   const idle = new Set(models.flatMap(({ runtime }) => idleSettings(runtime)));
   for (const message of idle) context.onEvent({ kind: 'note', level: 'warning', message });
-  const series: Series[] = [];
+  const series: Awaited<ReturnType<typeof seriesOf>>[] = [];
   const refusals = new Map<ModelToTime, string>();
   const buildOptions = ({ threads, runtime }: ModelToTime) =>
     buildRunOptions(threads, context.agent.description, runtime);

@@ -26,6 +26,7 @@ import {
   noteTrace,
   numberOption,
   type OutputOptions,
+  ownValue,
   prepareOutputs,
   requireWritable,
   buildRunOptions,
@@ -43,29 +44,15 @@ import { shownLoad } from './load-table.js';
 import { runLoad } from './run-load.js';
 import { Samples } from './samples.js';
 import type { DeploymentAddress } from './serve.js';
-import { checkSettings, fields, type LoadSettings, type Scenario, SCENARIOS, settingsSchema } from './settings.js';
+import { checkSettings, fields, type LoadSettings, OPTIONS, SCENARIOS, settingsSchema } from './settings.js';
 
 interface LoadOptions extends InputOptions, AgentOptions, OutputOptions, RuntimeAxes {
-  readonly scenario: Scenario;
-  readonly rate?: readonly number[];
-  readonly bound?: string;
-  readonly clients?: readonly number[];
-  readonly think?: number;
-  readonly batch?: readonly number[];
-  readonly batchLimit?: number;
-  readonly maxWait?: number;
   readonly arrivals?: string;
-  readonly scale?: number;
-  readonly queries?: number;
-  readonly duration?: number;
-  readonly seed?: number;
-  readonly searches?: number;
   readonly threads?: number;
   readonly predict?: boolean;
   readonly validate?: boolean;
   readonly samples?: string;
   readonly agents?: readonly string[];
-  readonly dispatch?: LoadSettings['dispatch'];
   readonly deployment?: string;
   readonly generation?: string;
   readonly store?: string;
@@ -79,22 +66,12 @@ function boundOption(text: string): string {
 
 async function parseSettings(options: LoadOptions, hasModels: boolean): Promise<LoadSettings> {
   const { predict = false, validate = false } = options;
+  const given = Object.entries(OPTIONS).map(([key, option]) => {
+    return [key, ownValue<unknown>({ ...options }, new Option(option).attributeName())] as const;
+  });
   const settings = settingsSchema.parse({
-    scenario: options.scenario,
-    rates: options.rate,
-    bound: options.bound,
-    clients: options.clients,
-    think_ms: options.think,
-    batches: options.batch,
-    batch_limit: options.batchLimit,
-    max_wait_ms: options.maxWait,
+    ...Object.fromEntries(given),
     arrivals: options.arrivals === undefined ? undefined : await readArrivals(options.arrivals),
-    scale: options.scale,
-    queries: options.queries,
-    least_ms: options.duration,
-    seed: options.seed,
-    searches: options.searches,
-    dispatch: options.dispatch,
     measure: validate || !predict,
     predict: predict || validate,
   });

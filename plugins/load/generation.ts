@@ -99,9 +99,12 @@ function timesOf(firstMs: number | null, furtherMs: number | null): Times | unde
 export function predictGeneration(one: Generation, generating: Generating): readonly GenerationRow[] {
   const { settings } = generating;
   const { model, prompt, tokens, first_token_ms: firstMs, further_tokens_ms: furtherMs } = one;
-  const value = timesOf(firstMs, furtherMs);
-  const low = timesOf(one.first_token_low_ms, one.further_tokens_low_ms);
-  const high = timesOf(one.first_token_high_ms, one.further_tokens_high_ms);
+  const ends = {
+    low: timesOf(one.first_token_low_ms, one.further_tokens_low_ms),
+    value: timesOf(firstMs, furtherMs),
+    high: timesOf(one.first_token_high_ms, one.further_tokens_high_ms),
+  };
+  const { value, high } = ends;
   const base = { model, prompt, tokens, service_ms: value === undefined ? null : value.firstMs + value.furtherMs };
   const furtherTokenMs = furtherMs === null || tokens < 2 ? null : furtherMs / (tokens - 1);
   const none = { low: null, value: null, high: null };
@@ -115,8 +118,8 @@ export function predictGeneration(one: Generation, generating: Generating): read
     (slowest.firstMs + slowest.furtherMs) * slowdownAt(generating.slowness, 'high') + generating.costs.betweenMs;
   const rates = settings.rates ?? largestFirst(value, generating);
   return rates.map((perSecond): GenerationRow => {
-    const at = (times: Times | undefined, end: keyof EstimatedTimes) => {
-      return times === undefined ? undefined : firstTokens(times, perSecond, settings.seed, generating, end);
+    const at = (end: keyof EstimatedTimes) => {
+      return ends[end] && firstTokens(ends[end], perSecond, settings.seed, generating, end);
     };
     const worst = (perSecond * slowestMs) / 1000;
     const row = { ...nothing, utilization: (perSecond * (value.firstMs + value.furtherMs)) / 1000 };
@@ -124,18 +127,15 @@ export function predictGeneration(one: Generation, generating: Generating): read
       const reason = `texts may take longer than they come (utilization ${worst.toPrecision(3)}); rates below ${perSecondText(perSecond / worst)} are safe`;
       return { ...row, offered_per_second: perSecond, first_token_p50_ms: none, first_token_p99_ms: none, reason };
     }
-    const atLow = at(low, 'low');
-    const atValue = at(value, 'value');
-    const atHigh = at(high, 'high');
-    const figure = (index: number) => ({
-      low: atLow?.summary.percentilesMs[index] ?? null,
-      value: atValue?.summary.percentilesMs[index] ?? null,
-      high: atHigh?.summary.percentilesMs[index] ?? null,
-    });
-    const offered = atValue?.offered ?? perSecond;
-    const first = figure(0);
-    const last = figure(3);
-    return { ...row, offered_per_second: offered, first_token_p50_ms: first, first_token_p99_ms: last, reason: null };
+    const all = { low: at('low'), value: at('value'), high: at('high') };
+    const figure = (index: number) => {
+      const [low = null, middle = null, high = null] = Object.values(all).map(
+        (one) => one?.summary.percentilesMs[index],
+      );
+      return { low, value: middle, high };
+    };
+    const percentiles = { first_token_p50_ms: figure(0), first_token_p99_ms: figure(3) };
+    return { ...row, offered_per_second: all.value?.offered ?? perSecond, ...percentiles, reason: null };
   });
 }
 

@@ -120,15 +120,6 @@ interface Drawn {
   readonly seed: number;
 }
 
-interface Simulated {
-  readonly figures: Figures;
-  /** Time of all runs over their estimates. */
-  readonly slowdown: number;
-  readonly variation: number | null;
-  /** Why it ended early. */
-  readonly cut: string | null;
-}
-
 function timesAt({ low, value, high }: EstimatedTimes, position: number): readonly BatchTime[] {
   const end = (position < 0.5 ? low : high) ?? value;
   const share = Math.abs(2 * position - 1);
@@ -205,7 +196,7 @@ class Server implements ServiceTimes {
   };
 }
 
-function simulated(plan: TrialPlan, predicting: Predicting, { position, seed }: Drawn): Simulated {
+function simulated(plan: TrialPlan, predicting: Predicting, { position, seed }: Drawn) {
   const times = timesAt(predicting.times, position);
   const { agents, waitMs } = predicting;
   const servers = Array.from({ length: agents }, (_, agent) => new Server(times, predicting, seed + agent));
@@ -215,8 +206,14 @@ function simulated(plan: TrialPlan, predicting: Predicting, { position, seed }: 
   const summary = summaryOf(trial.records, trial, { bound, servers: agents, isOpen });
   const estimatedMs = sumOf(servers.map((one) => one.estimatedMs));
   const ranMs = sumOf(servers.map((one) => one.ranMs));
-  const cut = 'reason' in trial.end ? trial.end.reason : null;
-  return { figures: selectFigures(summary), slowdown: ranMs / estimatedMs, variation: summary.serviceVariation, cut };
+  return {
+    figures: selectFigures(summary),
+    /** Time of all runs over their estimates. */
+    slowdown: ranMs / estimatedMs,
+    variation: summary.serviceVariation,
+    /** Why it ended early. */
+    cut: 'reason' in trial.end ? trial.end.reason : null,
+  };
 }
 
 export function computeUtilization(

@@ -33,13 +33,8 @@ async function startSearch(loaded: LoadedModel, bound: Bound, generator: LoadGen
   throw new PlatformError('unsupported', problem);
 }
 
-interface Searched {
-  readonly rows: readonly LoadRow[];
-  readonly search: SearchedRate['measured'][number];
-}
-
 /** With predictions, the trials are in rounds, each by turns with observations of the machine. */
-async function searchOnce(loaded: LoadedModel, bound: Bound, run: Run, source: Source): Promise<Searched> {
+async function searchOnce(loaded: LoadedModel, bound: Bound, run: Run, source: Source) {
   const { settings, place, loadedBatch, tell } = run;
   const predictor = source instanceof ModelPredictor ? source : undefined;
   const trialsOfRound = predictor === undefined ? Infinity : TRIALS_OF_ROUND;

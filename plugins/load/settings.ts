@@ -69,6 +69,25 @@ export const settingsSchema = z.strictObject({
 
 export type LoadSettings = z.infer<typeof settingsSchema>;
 
+/** The options of the command for settings. */
+export const OPTIONS = {
+  scenario: '--scenario',
+  rates: '--rate',
+  bound: '--bound',
+  clients: '--clients',
+  think_ms: '--think',
+  batches: '--batch',
+  batch_limit: '--batch-limit',
+  max_wait_ms: '--max-wait',
+  arrivals: '--arrivals',
+  scale: '--scale',
+  queries: '--queries',
+  least_ms: '--duration',
+  seed: '--seed',
+  searches: '--searches',
+  dispatch: '--dispatch',
+} as const;
+
 /** Machines are slow for seconds at a time, which would decide a shorter trial of a search. */
 const SEARCH_MS = 10_000;
 const SEARCH_QUERIES = 10_000;
@@ -98,20 +117,19 @@ export function checkSettings(settings: LoadSettings, loaded: Loaded): void {
 }
 
 interface Use {
-  readonly key: keyof LoadSettings;
-  readonly option: string;
+  readonly key: keyof typeof OPTIONS;
   /** What uses the setting. */
   readonly by: string;
   readonly isUsed: (settings: LoadSettings, loaded: Loaded) => boolean;
 }
 
-function useIn(key: keyof LoadSettings, option: string, ...scenarios: readonly Scenario[]): Use {
+function useIn(key: Use['key'], ...scenarios: readonly Scenario[]): Use {
   const by = `--scenario ${oneOf(scenarios)}`;
-  return { key, option, by, isUsed: ({ scenario }) => scenarios.includes(scenario) };
+  return { key, by, isUsed: ({ scenario }) => scenarios.includes(scenario) };
 }
 
-function useOfModels(key: keyof LoadSettings, option: string): Use {
-  return { key, option, by: 'models, not for generated texts', isUsed: (_, { hasModels }) => hasModels };
+function useOfModels(key: Use['key']): Use {
+  return { key, by: 'models, not for generated texts', isUsed: (_, { hasModels }) => hasModels };
 }
 
 const WITHOUT_DEPLOYMENT =
@@ -119,49 +137,44 @@ const WITHOUT_DEPLOYMENT =
 
 /** Settings that not every load uses; each may have several reasons. */
 const USES: readonly Use[] = [
-  useOfModels('batches', '--batch'),
-  useOfModels('batch_limit', '--batch-limit'),
-  useOfModels('max_wait_ms', '--max-wait'),
-  useOfModels('searches', '--searches'),
-  useOfModels('dispatch', '--dispatch'),
-  useIn('rates', '--rate', 'server'),
-  useIn('bound', '--bound', 'single', 'clients', 'server', 'replay'),
-  useIn('clients', '--clients', 'clients'),
-  useIn('think_ms', '--think', 'clients'),
-  useIn('batches', '--batch', 'single', 'clients', 'server', 'batch'),
-  useIn('batch_limit', '--batch-limit', 'clients', 'server', 'replay'),
+  useOfModels('batches'),
+  useOfModels('batch_limit'),
+  useOfModels('max_wait_ms'),
+  useOfModels('searches'),
+  useOfModels('dispatch'),
+  useIn('rates', 'server'),
+  useIn('bound', 'single', 'clients', 'server', 'replay'),
+  useIn('clients', 'clients'),
+  useIn('think_ms', 'clients'),
+  useIn('batches', 'single', 'clients', 'server', 'batch'),
+  useIn('batch_limit', 'clients', 'server', 'replay'),
   {
     key: 'max_wait_ms',
-    option: '--max-wait',
     by: '--scenario clients, server or replay whose queries share runs (--batch-limit)',
     isUsed: canShareRuns,
   },
   {
     key: 'batch_limit',
-    option: '--batch-limit',
     by: WITHOUT_DEPLOYMENT,
     // A common queue gives a server as many samples at a time.
     isUsed: ({ predict, dispatch }, { isDeployed }) => !isDeployed || predict || dispatch === 'queue',
   },
   {
     key: 'max_wait_ms',
-    option: '--max-wait',
     by: WITHOUT_DEPLOYMENT,
     isUsed: ({ predict }, { isDeployed }) => !isDeployed || predict,
   },
-  useIn('arrivals', '--arrivals', 'replay'),
-  useIn('scale', '--scale', 'replay'),
-  useIn('queries', '--queries', 'single', 'clients', 'server', 'batch'),
-  useIn('least_ms', '--duration', 'single', 'clients', 'server'),
+  useIn('arrivals', 'replay'),
+  useIn('scale', 'replay'),
+  useIn('queries', 'single', 'clients', 'server', 'batch'),
+  useIn('least_ms', 'single', 'clients', 'server'),
   {
     key: 'searches',
-    option: '--searches',
     by: '--scenario server that measures, with --bound and without --rate',
     isUsed: (settings) => isSearch(settings) && settings.measure,
   },
   {
     key: 'dispatch',
-    option: '--dispatch',
     by: 'a load of several agents (--agents)',
     isUsed: (_, { agents }) => agents > 1,
   },
@@ -182,8 +195,8 @@ function unusedSetting(settings: LoadSettings, loaded: Loaded): string | undefin
   const given = USES.filter(({ key }) => !isDeepStrictEqual(settings[key], DEFAULTS[key]));
   const unused = given.find(({ isUsed }) => !isUsed(settings, loaded));
   if (unused === undefined) return undefined;
-  const { key, option, by } = unused;
-  return `the scenario ${settings.scenario} does not use ${key} (${option}) here; it is for ${by}`;
+  const { key, by } = unused;
+  return `the scenario ${settings.scenario} does not use ${key} (${OPTIONS[key]}) here; it is for ${by}`;
 }
 
 function problemWith(settings: LoadSettings): string | undefined {

@@ -1,4 +1,4 @@
-import { type Analysis, type AnalysisTable, ownValue, PlatformError } from '../../src/plugin-api.js';
+import { type Analysis, type AnalysisTable, groupedBy, ownValue, PlatformError } from '../../src/plugin-api.js';
 import { type Column, settingsSchema, type Trace, tracesFor, type XspSettings } from './traces.js';
 
 export type Cell = string | number | null;
@@ -16,12 +16,21 @@ export function text(key: string, title = key): Column {
 /** A column, and its cell for what a row is about. */
 export type Field<Subject extends readonly unknown[]> = readonly [column: Column, cell: (...subject: Subject) => Cell];
 
-export function rowOf<Subject extends readonly unknown[]>(fields: readonly Field<Subject>[], ...subject: Subject): Row {
+function rowOf<Subject extends readonly unknown[]>(fields: readonly Field<Subject>[], ...subject: Subject): Row {
   return Object.fromEntries(fields.map(([{ key }, cell]) => [key, cell(...subject)]));
 }
 
-export function columnsOf(fields: readonly Field<never>[]): readonly Column[] {
+function columnsOf(fields: readonly Field<never>[]): readonly Column[] {
   return fields.map(([column]) => column);
+}
+
+/** Columns, and a row for each subject of a trace. */
+export function rowsOf<Subject>(
+  subjectsOf: (trace: Trace, all: readonly Trace[]) => readonly Subject[],
+  ...fields: readonly Field<[subject: Subject, index: number]>[]
+): Pick<Definition, 'columns' | 'rowsOf'> {
+  const row = (subject: Subject, index: number): Row => rowOf(fields, subject, index);
+  return { columns: columnsOf(fields), rowsOf: (trace, all) => subjectsOf(trace, all).map(row) };
 }
 
 const BASE: readonly Field<[trace: Trace, level: string]>[] = [
@@ -57,12 +66,10 @@ export interface Definition {
 
 function emptyNotes(columns: readonly Column[], rows: readonly Row[]): string[] {
   const empty = columns.filter(({ key }) => rows.some((row) => ownValue(row, key) === null));
-  const byReason = new Map<string, string[]>();
-  for (const { key, title } of empty) {
-    const reason = ownValue(REASONS, key);
-    if (reason !== undefined) byReason.set(reason, [...(byReason.get(reason) ?? []), title]);
-  }
-  return [...byReason].map(([reason, titles]) => `${titles.join(', ')}: ${reason}`);
+  const byReason = groupedBy(empty, ({ key }) => ownValue(REASONS, key));
+  return [...byReason].flatMap(([reason, of]) => {
+    return reason === undefined ? [] : [`${of.map(({ title }) => title).join(', ')}: ${reason}`];
+  });
 }
 
 const NO_GPU = 'null: a processor has no such value';

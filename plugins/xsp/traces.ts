@@ -37,23 +37,7 @@ export const settingsSchema = z.strictObject({
 
 export type XspSettings = z.infer<typeof settingsSchema>;
 
-export interface Kernel {
-  readonly layer: StoredLayer;
-  readonly ms: number;
-  readonly shape: string;
-  readonly elementType: string;
-  /** null where a shape or attribute is not known, or the operator is not counted. */
-  readonly flops: number | null;
-  readonly readBytes: number | null;
-  readonly writeBytes: number | null;
-  /** Operations for each byte. */
-  readonly intensity: number | null;
-  /** 10⁹ operations in a second. */
-  readonly gflops: number | null;
-  readonly memoryBound: boolean | null;
-  /** Share of the thread pool's time in which the main thread computed; null without a pool. */
-  readonly occupancyPercent: number | null;
-}
+export type Kernel = ReturnType<typeof kernelOf>;
 
 export interface Trace {
   readonly stored: StoredModel;
@@ -117,7 +101,7 @@ export function boundBy(intensity: number | null, ridge: number | undefined): bo
   return intensity === null || ridge === undefined ? null : intensity < ridge;
 }
 
-function kernelOf(layer: StoredLayer, ridge: number | undefined): Kernel {
+function kernelOf(layer: StoredLayer, ridge: number | undefined) {
   const { samplesMs, inputs, outputs, memory, pool, operations } = layer;
   const ms = samplesMs.length === 0 ? 0 : trimmedMean(samplesMs);
   const flops = operations ?? flopsOf(layer);
@@ -131,12 +115,16 @@ function kernelOf(layer: StoredLayer, ridge: number | undefined): Kernel {
     ms,
     shape: shapeOf(outputs),
     elementType: outputs?.[0]?.elementType ?? '',
+    /** null where a shape or attribute is not known, or the operator is not counted. */
     flops,
     readBytes,
     writeBytes,
+    /** Operations for each byte. */
     intensity,
+    /** 10⁹ operations in a second. */
     gflops: ratio(flops, ms * 1e6),
     memoryBound: boundBy(intensity, ridge),
+    /** Share of the thread pool's time in which the main thread computed; null without a pool. */
     occupancyPercent: pool === undefined || waited === 0 ? null : (100 * pool.runUs) / waited,
   };
 }
@@ -165,8 +153,8 @@ const MAX_LISTED = 10;
 
 /** @throws PlatformError `usage` where there is none, with what there is instead */
 function askedOf(all: readonly StoredModel[], { model, system, batch }: XspSettings): readonly StoredModel[] {
-  const refuse = (what: string, values: readonly unknown[]): never => {
-    const there = [...new Set(values)].slice(0, MAX_LISTED).join(', ');
+  const refuse = (what: string, known: readonly StoredModel[], valueOf: (one: StoredModel) => string): never => {
+    const there = [...new Set(known.map(valueOf))].slice(0, MAX_LISTED).join(', ');
     const advice =
       there === ''
         ? "run 'mlmodelscope trace model MODEL', or import a profile with 'dlbricks import'"
@@ -175,27 +163,14 @@ function askedOf(all: readonly StoredModel[], { model, system, batch }: XspSetti
   };
   const of = model === undefined ? '' : ` of ${model}`;
   const ofModel = all.filter((one) => model === undefined || one.model === model);
-  if (ofModel.length === 0) {
-    return refuse(
-      of,
-      all.map((one) => one.model),
-    );
-  }
+  if (ofModel.length === 0) return refuse(of, all, (one) => one.model);
   const on = system === undefined ? '' : ` on ${system}`;
   const onSystem = ofModel.filter((one) => system === undefined || one.system.includes(system));
-  if (onSystem.length === 0) {
-    return refuse(
-      `${of}${on}`,
-      ofModel.map((one) => one.system),
-    );
-  }
+  if (onSystem.length === 0) return refuse(`${of}${on}`, ofModel, (one) => one.system);
   // An imported trace does not state its batch.
   const ofBatch = onSystem.filter(({ traced }) => batch === undefined || (traced?.batch ?? batch) === batch);
   if (ofBatch.length > 0) return ofBatch;
-  return refuse(
-    `${of}${on} with batch ${batch}`,
-    onSystem.map(({ traced }) => `batch ${traced?.batch}`),
-  );
+  return refuse(`${of}${on} with batch ${batch}`, onSystem, ({ traced }) => `batch ${traced?.batch}`);
 }
 
 export async function tracesFor(settings: XspSettings, store: ReadableStore): Promise<readonly Trace[]> {

@@ -1,5 +1,5 @@
 import { sumOf } from '../../src/plugin-api.js';
-import { columnsOf, type Field, number, type Row, rowOf, text } from './analysis.js';
+import { type Field, number, text } from './analysis.js';
 import { boundBy, type Kernel, percentOf, ratio, sumOrNull, type Trace } from './traces.js';
 
 type Work = Pick<
@@ -7,21 +7,18 @@ type Work = Pick<
   'flops' | 'readBytes' | 'writeBytes' | 'intensity' | 'gflops' | 'memoryBound' | 'occupancyPercent'
 >;
 
-const WORK_FIELDS: readonly Field<[Work]>[] = [
+export const WORK: readonly Field<[Work]>[] = [
   [number('flops', 'operations'), ({ flops }) => flops],
   [number('dram_read_bytes', 'read', 'bytes'), ({ readBytes }) => readBytes],
   [number('dram_write_bytes', 'written', 'bytes'), ({ writeBytes }) => writeBytes],
   [number('achieved_occupancy', 'thread pool busy', '%'), ({ occupancyPercent }) => occupancyPercent],
 ];
 
-const INTENSITY_FIELDS: readonly Field<[Work]>[] = [
+export const INTENSITY: readonly Field<[Work]>[] = [
   [number('arithmetic_intensity', 'intensity', 'operations/byte'), ({ intensity }) => intensity],
   [number('arithmetic_throughput', 'throughput', 'GFLOP/s'), ({ gflops }) => gflops],
   [text('memory_bound', 'memory bound'), ({ memoryBound: is }) => (is === null ? null : is ? 'yes' : 'no')],
 ];
-
-export const WORK = columnsOf(WORK_FIELDS);
-export const INTENSITY = columnsOf(INTENSITY_FIELDS);
 
 export const WORK_NOTE =
   'Operations and bytes follow from shapes, each value once: a processor here has no counters of single kernels. Bytes may come from caches.';
@@ -49,30 +46,22 @@ export function sumWork(
   };
 }
 
-export function computeWork(kernels: readonly Kernel[], trace: Pick<Trace, 'ridge'>, ms?: number): Row {
-  return rowOf([...WORK_FIELDS, ...INTENSITY_FIELDS], sumWork(kernels, trace, ms));
-}
-
-export function selectIntensity(work: Work): Row {
-  return rowOf(INTENSITY_FIELDS, work);
-}
-
-export const ROOF = [
-  number('roof', 'roof', 'GFLOP/s'),
-  number('roof_percent', 'of the roof', '%'),
-  text('remark'),
-  number('theoretical_gflops', 'peak', 'GFLOP/s'),
-  number('memory_bandwidth', 'bandwidth', 'GB/s'),
-];
-
 /** Above it, values come from caches, or the peak was measured on a busier machine. */
 const OVER = 1.05;
+
+export const ROOF: readonly Field<[{ readonly roof: ReturnType<typeof computeRoof> }]>[] = [
+  [number('roof', 'roof', 'GFLOP/s'), ({ roof }) => roof.roof],
+  [number('roof_percent', 'of the roof', '%'), ({ roof }) => roof.percent],
+  [text('remark'), ({ roof }) => roof.remark],
+  [number('theoretical_gflops', 'peak', 'GFLOP/s'), ({ roof }) => roof.peak ?? null],
+  [number('memory_bandwidth', 'bandwidth', 'GB/s'), ({ roof }) => roof.bandwidth ?? null],
+];
 
 /** A kernel under the roof of its machine. Kernels of int8 have the peak of int8. */
 export function computeRoof(
   { intensity, gflops, layer }: Pick<Kernel, 'intensity' | 'gflops' | 'layer'>,
   { peaks }: Pick<Trace, 'peaks'>,
-): Row {
+) {
   const isInt8 = layer.inputs?.some(({ elementType }) => elementType === 'int8') ?? false;
   const peak = peaks.get(isInt8 ? 'int8' : 'float32')?.value;
   const bandwidth = peaks.get('memory')?.value;
@@ -85,11 +74,5 @@ export function computeRoof(
       : peak !== undefined && (gflops ?? 0) > OVER * peak
         ? 'above the peak: fewer operations than counted, or the peak was measured on a busier machine'
         : 'cached: faster than memory';
-  return {
-    roof,
-    roof_percent: percentOf(gflops, roof),
-    remark,
-    theoretical_gflops: peak ?? null,
-    memory_bandwidth: bandwidth ?? null,
-  };
+  return { peak, bandwidth, roof, percent: percentOf(gflops, roof), remark };
 }

@@ -5,13 +5,9 @@ import { PlatformError } from '../base/errors.js';
 import type { Checksum } from '../manifest/model.js';
 import type { Pin } from '../manifest/lock-file.js';
 
-export interface Digests {
-  readonly sha256: string;
-  readonly md5: string;
-  readonly bytes: number;
-}
+export type Digests = Awaited<ReturnType<typeof computeDigests>>;
 
-export async function computeDigests(path: string, signal: AbortSignal): Promise<Digests> {
+export async function computeDigests(path: string, signal: AbortSignal) {
   const sha256 = createHash('sha256');
   const md5 = createHash('md5');
   let bytes = 0;

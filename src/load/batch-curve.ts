@@ -6,28 +6,13 @@ export interface BatchTime {
   readonly ms: number;
 }
 
-export interface BatchCurve {
-  /** The smallest batch whose doubling raises the throughput by at most 5 %; null where no doubling is known. */
-  readonly best: number | null;
-  readonly largest: number;
-  readonly largestPerSecond: number;
-  /** T(B) = a + b B by least squares; null for fewer than two sizes. */
-  readonly line: BatchLine | null;
-}
-
-export interface BatchLine {
-  readonly aMs: number;
-  readonly bMs: number;
-  readonly largestResidualMs: number;
-  /** Standard errors with n - 2 degrees of freedom; null for two sizes, through which every line fits. */
-  readonly errors: { readonly aMs: number; readonly bMs: number; readonly degrees: number } | null;
-}
+export type BatchLine = NonNullable<ReturnType<typeof lineThrough>>;
 
 const MIN_GAIN = 0.05;
 
 const perSecond = ({ batch, ms }: BatchTime): number => (batch * 1000) / ms;
 
-export function batchCurve(times: readonly BatchTime[]): BatchCurve | undefined {
+export function batchCurve(times: readonly BatchTime[]) {
   const sorted = times.toSorted((a, b) => a.batch - b.batch);
   const at = new Map(sorted.map((time) => [time.batch, time]));
   const [first] = sorted;
@@ -38,6 +23,7 @@ export function batchCurve(times: readonly BatchTime[]): BatchCurve | undefined 
     return doubled !== undefined && perSecond(doubled) <= (1 + MIN_GAIN) * perSecond(time);
   });
   return {
+    /** The smallest batch whose doubling raises the throughput by at most 5 %; null where no doubling is known. */
     best: best?.batch ?? null,
     largest: largest.batch,
     largestPerSecond: perSecond(largest),
@@ -45,8 +31,8 @@ export function batchCurve(times: readonly BatchTime[]): BatchCurve | undefined 
   };
 }
 
-/** The line through some times by least squares; null for fewer than two. */
-export function lineThrough(times: readonly BatchTime[]): BatchCurve['line'] {
+/** T(B) = a + b B by least squares; null for fewer than two sizes. */
+export function lineThrough(times: readonly BatchTime[]) {
   if (times.length < 2) return null;
   const meanBatch = mean(times.map(({ batch }) => batch));
   const meanMs = mean(times.map(({ ms }) => ms));
@@ -56,11 +42,13 @@ export function lineThrough(times: readonly BatchTime[]): BatchCurve['line'] {
   const residuals = times.map(({ batch, ms }) => Math.abs(ms - aMs - bMs * batch));
   const degrees = times.length - 2;
   const deviation = Math.sqrt(sumOf(residuals.map((ms) => ms ** 2)) / degrees);
+  // Standard errors with n - 2 degrees of freedom.
   const errors = {
     aMs: deviation * Math.sqrt(1 / times.length + meanBatch ** 2 / squares),
     bMs: deviation / Math.sqrt(squares),
     degrees,
   };
+  // Every line fits two sizes.
   return { aMs, bMs, largestResidualMs: Math.max(...residuals), errors: degrees > 0 ? errors : null };
 }
 

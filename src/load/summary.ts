@@ -10,30 +10,7 @@ export const PERCENTILES = [0.5, 0.9, 0.95, 0.99, 0.999] as const;
 /** Share of the bound, or of the median without one, that the generator's own lateness may take. */
 const MAX_LATENESS = 0.05;
 
-export interface TrialSummary {
-  readonly queries: number;
-  readonly failed: number;
-  readonly achievedPerSecond: number | null;
-  readonly samplesPerSecond: number | null;
-  readonly meanBatch: number | null;
-  readonly utilization: number | null;
-  readonly waitMeanMs: number | null;
-  readonly serviceMeanMs: number | null;
-  readonly serviceVariation: number | null;
-  readonly latencyMeanMs: number | null;
-  readonly percentilesMs: readonly (number | null)[];
-  readonly upperMs: readonly (number | null)[];
-  readonly largestMs: number | null;
-  readonly overShare: number | null;
-  readonly longestQueue: number;
-  readonly latenessP99Ms: number | null;
-  /** Mean number of queries in the system over achieved rate times mean latency, less one. */
-  readonly littleError: number | null;
-  /** By the rule of early stopping; null without a bound, where the trial is not valid, and with too few queries. */
-  readonly holds: boolean | null;
-  /** Why the figures are no result; null where they are one. */
-  readonly invalid: string | null;
-}
+export type TrialSummary = ReturnType<typeof summaryOf>;
 
 /** Integral of the number of queries in the system over the run, divided by the time. */
 function meanInSystem(records: readonly QueryRecord[]): number {
@@ -82,7 +59,7 @@ export function summaryOf(
   records: readonly QueryRecord[],
   outcome: TrialOutcome,
   { bound, servers, isOpen }: { readonly bound: Bound | undefined; readonly servers: number; readonly isOpen: boolean },
-): TrialSummary {
+) {
   const answered = records.filter(({ error }) => error === null);
   const latencies = Float64Array.from(answered, ({ finishedMs, scheduledMs }) => finishedMs - scheduledMs).sort();
   const finishedMs = Float64Array.from(answered, (record) => record.finishedMs).sort();
@@ -124,8 +101,11 @@ export function summaryOf(
     overShare: bound === undefined ? null : outcome.over / Math.max(1, records.length + outcome.unanswered),
     longestQueue: outcome.longestQueue,
     latenessP99Ms,
+    /** Mean number of queries in the system over achieved rate times mean latency, less one. */
     littleError: isComplete ? finite(meanInSystem(answered) / (perMs * latencyMean) - 1) : null,
+    /** By the rule of early stopping; null without a bound, where the trial is not valid, and with too few queries. */
     holds: allowedOver < 0 || invalid !== null ? null : isComplete && outcome.over <= allowedOver,
+    /** Why the figures are no result; null where they are one. */
     invalid,
   };
 }

@@ -77,28 +77,22 @@ export function firstDifferentLayer(logged: LoggedModel['layers'], now: LoggedMo
   });
 }
 
-export interface PerformanceComparison {
-  /** Now over the log. */
-  readonly ratio: number | null;
-  readonly low: number | null;
-  readonly high: number | null;
-  readonly verdict: PerformanceVerdict;
-}
-
 type Latency = Pick<LoggedModel, 'latency_ms' | 'low_ms' | 'high_ms'>;
 
-function verdictOn(ratio: number, low: number | null, high: number | null): PerformanceComparison {
-  if (low === null || high === null) return { ratio, low, high, verdict: 'not known' };
+/** @param ratio now over the log */
+function verdictOn(ratio: number, low: number | null, high: number | null) {
+  if (low === null || high === null) return { ratio, low, high, verdict: 'not known' as const };
   const contains = low <= 1 && high >= 1;
   const isNarrow = (high - low) / 2 / ratio <= MAX_HALF_WIDTH;
-  return { ratio, low, high, verdict: !contains ? 'different' : isNarrow ? 'reproduced' : 'unclear' };
+  const verdict: PerformanceVerdict = !contains ? 'different' : isNarrow ? 'reproduced' : 'unclear';
+  return { ratio, low, high, verdict };
 }
 
 /**
  * Intervals are added in quadrature on a logarithmic scale. Without them, the log's figure is one process, and the
  * interval is the one in which the next process would be (Student's, for a prediction).
  */
-export function comparePerformance(logged: Latency, now: readonly Latency[]): PerformanceComparison {
+export function comparePerformance(logged: Latency, now: readonly Latency[]) {
   const nothing = { ratio: null, low: null, high: null, verdict: 'not known' } as const;
   const [first] = now;
   const before = logged.latency_ms;
@@ -123,17 +117,10 @@ const MATTERS: ReadonlySet<string> = new Set(
   'processor architecture cores processor_features framework framework_version node libc environment'.split(' '),
 );
 
-export interface Difference {
-  readonly aspect: string;
-  readonly logged: string;
-  readonly now: string;
-  readonly matters: boolean;
-}
-
 export function compareConditions(
   logged: Pick<Provenance, 'stack' | 'surroundings'>,
   now: Pick<Provenance, 'stack' | 'surroundings'>,
-): readonly Difference[] {
+) {
   const factsOf = ({ stack, surroundings }: typeof now): ReadonlyMap<string, string | undefined> => {
     const facts = Object.entries({ ...stack, ...surroundings });
     return new Map(facts.map(([aspect, value]) => [aspect, value === null ? undefined : JSON.stringify(value)]));

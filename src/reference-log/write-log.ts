@@ -39,11 +39,6 @@ const FLOW_LEVEL = 5;
 
 const BYTES_PER_GIB = 2 ** 30;
 
-/** The measurement is there where it is the mean of one process's runs. */
-export interface AchievedLatency extends Achieved {
-  readonly measurement?: Measurement | undefined;
-}
-
 /** A combination of sizes and settings. */
 export interface RunToLog {
   readonly plugin: string;
@@ -57,7 +52,10 @@ export interface RunToLog {
   readonly settings: object;
   readonly protocol: Protocol;
   readonly limits: Limits;
-  readonly achieved: (model: LoadedModel) => AchievedLatency | undefined;
+  /** The measurement is there where it is the mean of one process's runs. */
+  readonly achieved: (
+    model: LoadedModel,
+  ) => (Achieved & { readonly measurement?: Measurement | undefined }) | undefined;
 }
 
 export interface LogToWrite {

@@ -61,6 +61,12 @@ ${rows}<li class="axis" aria-hidden="true"><span class="name">${unit}</span><spa
 </ul>`;
 }
 
+/** Of latencies of estimates in ms, with their intervals. */
+export function estimateChart(ranges: readonly Range[], other?: string): Markup | undefined {
+  const words = { value: 'estimate', interval: 'its 95 % interval', ...(other !== undefined && { other }) };
+  return rangeChart({ unit: 'ms', words, ranges });
+}
+
 export interface Histogram {
   readonly name: string;
   readonly from: number;

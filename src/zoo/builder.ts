@@ -38,6 +38,11 @@ export class GraphBuilder {
     return { graph: this, name, elementType, dims };
   }
 
+  textInputs(): readonly [words: Value, mask: Value, positions: Value] {
+    const input = (name: string): Value => this.input(name, 'int64', ['batch', 'sequence']);
+    return [input('input_ids'), input('attention_mask'), input('position_ids')];
+  }
+
   weight(role: string, dims: readonly number[], low: number, high: number): Value {
     return this.#fill(role, dims, { low, high, seed: this.#nextSeed() });
   }
@@ -49,52 +54,47 @@ export class GraphBuilder {
   /** A copy of another weight counts with it as one parameter. @param dims the dimensions of the bytes */
   packedWeight(role: string, dims: readonly number[], original?: Value): Value {
     const seed = original === undefined ? this.#nextSeed() : this.#fillOf(original).seed;
-    return this.#initializer(role, {
-      elementType: 'uint8',
-      dims,
-      data: { kind: 'fill', fill: { low: 0, high: 255, seed } },
-    });
+    return this.#fill(role, dims, { low: 0, high: 255, seed }, 'uint8');
   }
 
   integerWeight(role: string, elementType: 'int8' | 'int32', dims: readonly number[], bound: number): Value {
-    const fill = { low: -bound, high: bound, seed: this.#nextSeed() };
-    return this.#initializer(role, { elementType, dims, data: { kind: 'fill', fill } });
+    return this.#fill(role, dims, { low: -bound, high: bound, seed: this.#nextSeed() }, elementType);
   }
 
   zeros(role: string, elementType: 'uint8' | 'int8' | 'int32', dims: readonly number[]): Value {
-    const bytes = new Uint8Array(tensorBytes({ elementType, dims }));
-    return this.#initializer(role, { elementType, dims, data: { kind: 'inline', bytes } });
+    return this.#inline(role, elementType, dims, new ArrayBuffer(tensorBytes({ elementType, dims })));
   }
 
-  integers(role: string, values: readonly number[]): Value {
-    const bytes = new Uint8Array(new BigInt64Array(values.map(BigInt)).buffer);
-    return this.#initializer(role, { elementType: 'int64', dims: [values.length], data: { kind: 'inline', bytes } });
-  }
-
-  integer(role: string, value: number): Value {
-    const bytes = new Uint8Array(new BigInt64Array([BigInt(value)]).buffer);
-    return this.#initializer(role, { elementType: 'int64', dims: [], data: { kind: 'inline', bytes } });
+  integers(role: string, values: readonly number[], dims = [values.length]): Value {
+    return this.#inline(role, 'int64', dims, new BigInt64Array(values.map(BigInt)).buffer);
   }
 
   scalar(role: string, value: number): Value {
-    const bytes = new Uint8Array(new Float32Array([value]).buffer);
-    return this.#initializer(role, { elementType: 'float32', dims: [], data: { kind: 'inline', bytes } });
+    return this.floats(role, [value], []);
   }
 
-  floats(role: string, values: readonly number[]): Value {
-    const bytes = new Uint8Array(new Float32Array(values).buffer);
-    return this.#initializer(role, { elementType: 'float32', dims: [values.length], data: { kind: 'inline', bytes } });
+  floats(role: string, values: readonly number[], dims = [values.length]): Value {
+    return this.#inline(role, 'float32', dims, new Float32Array(values).buffer);
   }
 
+  /** @param output only its dimensions where it has the element type of the first input */
   apply(
     opType: string,
     inputs: readonly (Value | undefined)[],
-    output: OutputType,
+    output: OutputType | readonly Dimension[],
     attributes: readonly AttributeProto[] = [],
     domain: '' | typeof RUNTIME_DOMAIN = '',
   ): Value {
     const name = `${opType}_${this.#nodes.length}`;
-    return this.#add(opType, name, inputs, [{ ...output, name: `${name}_output` }], attributes, domain)[0] as Value;
+    const { elementType, dims } = 'dims' in output ? output : { ...(inputs[0] as Value), dims: output };
+    return this.#add(
+      opType,
+      name,
+      inputs,
+      [{ elementType, dims, name: `${name}_output` }],
+      attributes,
+      domain,
+    )[0] as Value;
   }
 
   applyMany(
@@ -164,8 +164,12 @@ export class GraphBuilder {
     throw new PlatformError('internal', `${this.name}: ${weight.name} is not a weight`);
   }
 
-  #fill(role: string, dims: readonly number[], fill: Fill): Value {
-    return this.#initializer(role, { elementType: 'float32', dims, data: { kind: 'fill', fill } });
+  #fill(role: string, dims: readonly number[], fill: Fill, elementType: ElementType = 'float32'): Value {
+    return this.#initializer(role, { elementType, dims, data: { kind: 'fill', fill } });
+  }
+
+  #inline(role: string, elementType: ElementType, dims: readonly number[], buffer: ArrayBuffer): Value {
+    return this.#initializer(role, { elementType, dims, data: { kind: 'inline', bytes: new Uint8Array(buffer) } });
   }
 
   #initializer(role: string, tensor: Tensor): Value {
@@ -174,6 +178,8 @@ export class GraphBuilder {
     return { graph: this, name, elementType: tensor.elementType, dims: tensor.dims };
   }
 }
+
+export type Network = (graph: GraphBuilder) => void;
 
 /** A negative axis counts from the last one. */
 export function dimension(value: Value, axis: number): Dimension {

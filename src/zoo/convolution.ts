@@ -1,3 +1,4 @@
+import type { AttributeProto } from '../generated/onnx/onnx.js';
 import { float, int, ints } from '../onnx/model/make-attributes.js';
 import { dimension, fixed, misshapen, type Value } from './builder.js';
 import { bias, scale, weight } from './initialization.js';
@@ -75,7 +76,7 @@ export function conv(channels: number, kernel: Size, options: ConvolutionOptions
     const { kernels, size, attributes } = slide(x, kernel, options);
     const kernelDims = [fixed(x, 1) / groups, ...kernels];
     const fanIn = kernelDims.reduce((product, dim) => product * dim, 1);
-    const output = { elementType: x.elementType, dims: [dimension(x, 0), channels, ...size] };
+    const output = [dimension(x, 0), channels, ...size];
     return x.graph.apply('Conv', [x, ...weights(x, [channels, ...kernelDims], fanIn)], output, [
       ints('dilations', repeat(dilation, kernels.length)),
       int('group', groups),
@@ -96,14 +97,18 @@ export function deconv(
       weight(x.graph, [inputs, channels, kernel, kernel], (inputs * kernel ** 2) / stride ** 2),
       bias(x.graph, channels),
     ];
-    const output = { elementType: x.elementType, dims: [dimension(x, 0), channels, size(2), size(3)] };
-    return x.graph.apply('ConvTranspose', [x, ...weights], output, [
-      ints('dilations', [1, 1]),
-      int('group', 1),
-      ints('kernel_shape', [kernel, kernel]),
-      ints('pads', [padding, padding, padding, padding]),
-      ints('strides', [stride, stride]),
-    ]);
+    return x.graph.apply(
+      'ConvTranspose',
+      [x, ...weights],
+      [dimension(x, 0), channels, size(2), size(3)],
+      [
+        ints('dilations', [1, 1]),
+        int('group', 1),
+        ints('kernel_shape', [kernel, kernel]),
+        ints('pads', [padding, padding, padding, padding]),
+        ints('strides', [stride, stride]),
+      ],
+    );
   };
 }
 
@@ -120,12 +125,14 @@ export function batchNorm(epsilon = 1e-5): Layer {
 
 export const relu6: Layer = (x) => x.graph.apply('Clip', [x, x.graph.scalar('min', 0), x.graph.scalar('max', 6)], x);
 
-export function convNormRelu(
-  channels: number,
-  kernel: Size,
-  options: ConvolutionOptions & { readonly epsilon?: number | undefined } = {},
-): Layer {
-  return chain(conv(channels, kernel, { ...options, bias: false }), batchNorm(options.epsilon), relu);
+type NormalizedOptions = ConvolutionOptions & { readonly epsilon?: number | undefined };
+
+export function convNorm(channels: number, kernel: Size, options: NormalizedOptions = {}): Layer {
+  return chain(conv(channels, kernel, { ...options, bias: false }), batchNorm(options.epsilon));
+}
+
+export function convNormRelu(channels: number, kernel: Size, options: NormalizedOptions = {}): Layer {
+  return chain(convNorm(channels, kernel, options), relu);
 }
 
 /** Keeps the size. */
@@ -133,29 +140,27 @@ export function normReluConv(channels: number, kernel: number): Layer {
   return chain(batchNorm(), relu, conv(channels, kernel, { padding: (kernel - 1) / 2, bias: false }));
 }
 
-export function maxPool(kernel: Size, options: PoolOptions = {}): Layer {
+function pool(operator: string, attribute: AttributeProto, kernel: Size, options: PoolOptions): Layer {
   return (x) => {
     const { size, attributes } = slide(x, kernel, options);
-    const output = { elementType: x.elementType, dims: [...x.dims.slice(0, 2), ...size] };
-    return x.graph.apply('MaxPool', [x], output, [int('ceil_mode', options.ceil === true ? 1 : 0), ...attributes]);
+    return x.graph.apply(operator, [x], [...x.dims.slice(0, 2), ...size], [attribute, ...attributes]);
   };
+}
+
+export function maxPool(kernel: Size, options: PoolOptions = {}): Layer {
+  return pool('MaxPool', int('ceil_mode', options.ceil === true ? 1 : 0), kernel, options);
 }
 
 export function averagePool(kernel: Size, options: Window = {}): Layer {
-  return (x) => {
-    const { size, attributes } = slide(x, kernel, options);
-    const output = { elementType: x.elementType, dims: [...x.dims.slice(0, 2), ...size] };
-    return x.graph.apply('AveragePool', [x], output, [int('count_include_pad', 1), ...attributes]);
-  };
+  return pool('AveragePool', int('count_include_pad', 1), kernel, options);
 }
 
-export const globalAveragePool: Layer = (x) =>
-  x.graph.apply('GlobalAveragePool', [x], { elementType: x.elementType, dims: [...x.dims.slice(0, 2), 1, 1] });
+export const globalAveragePool: Layer = (x) => x.graph.apply('GlobalAveragePool', [x], [...x.dims.slice(0, 2), 1, 1]);
 
 export function linear(features: number, weights = makeWeightAndBias): Layer {
   return (x) => {
     const inputs = fixed(x, 1);
-    const output = { elementType: x.elementType, dims: [dimension(x, 0), features] };
+    const output = [dimension(x, 0), features];
     return x.graph.apply('Gemm', [x, ...weights(x, [features, inputs], inputs)], output, [int('transB', 1)]);
   };
 }
@@ -166,4 +171,9 @@ export function branches(first: Layer, ...others: readonly Layer[]): Layer {
 
 export function residual(body: Layer, shortcut: Layer = (x) => x): Layer {
   return (x) => add(body(x), shortcut(x));
+}
+
+/** The input where it has the shape already, else its projection. */
+export function shortcutTo(channels: number, stride: number, projection: Layer): Layer {
+  return (x) => (stride === 1 && fixed(x, 1) === channels ? x : projection(x));
 }

@@ -13,7 +13,6 @@ export function quantizedMatMul(x: Value, features: number, tied?: Value): Value
   const packed = graph.packedWeight('quantized', [features, blocks, (BLOCK * BITS) / 8], tied);
   const bound = Math.sqrt(6 / inputs) / 2 ** (BITS - 1);
   const scales = graph.weight('scales', [features * blocks], bound / 2, bound);
-  const output = { elementType: x.elementType, dims: x.dims.with(-1, features) };
   const attributes = [int('K', inputs), int('N', features), int('bits', BITS), int('block_size', BLOCK)];
-  return graph.apply('MatMulNBits', [x, packed, scales], output, attributes, 'com.microsoft');
+  return graph.apply('MatMulNBits', [x, packed, scales], x.dims.with(-1, features), attributes, 'com.microsoft');
 }

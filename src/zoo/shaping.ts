@@ -7,9 +7,8 @@ type Border = 'constant' | 'edge' | 'reflect';
 export function pad(border: Border, before: number, after: number): Layer {
   return (x) => {
     const size = (axis: number): number => fixed(x, axis) + before + after;
-    const output = { elementType: x.elementType, dims: [...x.dims.slice(0, 2), size(2), size(3)] };
     const pads = x.graph.integers('pads', [0, 0, before, before, 0, 0, after, after]);
-    return x.graph.apply('Pad', [x, pads], output, [string('mode', border)]);
+    return x.graph.apply('Pad', [x, pads], [...x.dims.slice(0, 2), size(2), size(3)], [string('mode', border)]);
   };
 }
 
@@ -18,8 +17,7 @@ export function slice(axis: number, start: number, end: number): Layer {
     const { graph } = x;
     if (end > fixed(x, axis)) throw misshapen(x, `no ${end} entries along dimension ${axis}`);
     const bounds = [graph.integers('starts', [start]), graph.integers('ends', [end]), graph.integers('axes', [axis])];
-    const output = { elementType: x.elementType, dims: x.dims.with(axis, end - start) };
-    return graph.apply('Slice', [x, ...bounds], output);
+    return graph.apply('Slice', [x, ...bounds], x.dims.with(axis, end - start));
   };
 }
 
@@ -27,20 +25,19 @@ export const withoutFirstRowAndColumn: Layer = (x) => {
   const { graph } = x;
   const sizes = [fixed(x, 2), fixed(x, 3)];
   const bounds = [graph.integers('starts', [1, 1]), graph.integers('ends', sizes), graph.integers('axes', [2, 3])];
-  const output = { elementType: x.elementType, dims: [...x.dims.slice(0, 2), ...sizes.map((size) => size - 1)] };
-  return graph.apply('Slice', [x, ...bounds], output);
+  return graph.apply('Slice', [x, ...bounds], [...x.dims.slice(0, 2), ...sizes.map((size) => size - 1)]);
 };
 
 export function entry(axis: number, index: number): Layer {
   return (x) => {
-    const output = { elementType: x.elementType, dims: x.dims.toSpliced(axis, 1) };
-    return x.graph.apply('Gather', [x, x.graph.integer('index', index)], output, [int('axis', axis)]);
+    const output = x.dims.toSpliced(axis, 1);
+    return x.graph.apply('Gather', [x, x.graph.integers('index', [index], [])], output, [int('axis', axis)]);
   };
 }
 
 export function expand(x: Value, shape: readonly number[]): Value {
   const dims = shape.map((size, axis) => (size === 1 ? dimension(x, axis) : size));
-  return x.graph.apply('Expand', [x, x.graph.integers('shape', shape)], { elementType: x.elementType, dims });
+  return x.graph.apply('Expand', [x, x.graph.integers('shape', shape)], dims);
 }
 
 /** From [batch, channels] to [batch, channels, height, width]. */
@@ -53,15 +50,14 @@ type Reduction = 'ReduceMean' | 'ReduceMax' | 'ReduceMin';
 /** With `keep`, reduced dimensions stay with a size of 1. */
 export function reduce(operator: Reduction, axes: readonly number[], keep = false): Layer {
   return (x) => {
-    const dims = x.dims.flatMap((dim, axis) => (axes.includes(axis) ? (keep ? [1] : []) : [dim]));
-    const output = { elementType: x.elementType, dims };
+    const output = x.dims.flatMap((dim, axis) => (axes.includes(axis) ? (keep ? [1] : []) : [dim]));
     return x.graph.apply(operator, [x], output, [ints('axes', axes), int('keepdims', keep ? 1 : 0)]);
   };
 }
 
 export function total(axis: number): Layer {
   return (x) => {
-    const output = { elementType: x.elementType, dims: x.dims.toSpliced(axis, 1) };
+    const output = x.dims.toSpliced(axis, 1);
     return x.graph.apply('ReduceSum', [x, x.graph.integers('axes', [axis])], output, [int('keepdims', 0)]);
   };
 }
@@ -73,7 +69,7 @@ export function resize(mode: 'nearest' | 'linear', factor: number): Layer {
     const dims = [...x.dims.slice(0, 2), fixed(x, 2) * factor, fixed(x, 3) * factor];
     const coordinates = mode === 'nearest' ? 'asymmetric' : 'half_pixel';
     const scales = x.graph.floats('scales', [1, 1, factor, factor]);
-    return x.graph.apply('Resize', [x, undefined, scales], { elementType: x.elementType, dims }, [
+    return x.graph.apply('Resize', [x, undefined, scales], dims, [
       string('mode', mode),
       string('coordinate_transformation_mode', coordinates),
       ...(mode === 'nearest' ? [string('nearest_mode', 'floor')] : []),

@@ -1,11 +1,26 @@
 import type { Dimension } from '../onnx/model/model.js';
 import { int, ints } from '../onnx/model/make-attributes.js';
-import { dimension, fixed, misshapen, type Value } from './builder.js';
+import { dimension, fixed, misshapen, type Network, type Value } from './builder.js';
 
 export type Layer = (x: Value) => Value;
 
 export function chain(...layers: readonly Layer[]): Layer {
   return (x) => layers.reduce((value, layer) => layer(value), x);
+}
+
+export function repeated(count: number, layer: Layer): Layer {
+  return chain(...Array.from({ length: count }, () => layer));
+}
+
+/** Blocks of which only the first has a stride. */
+export function strided(count: number, stride: number, block: (stride: number) => Layer): Layer {
+  return chain(block(stride), repeated(count - 1, block(1)));
+}
+
+/** @param size rows and columns of an image with three colors, or channels, height and width */
+export function imageNetwork(size: number | readonly [number, number, number], ...layers: readonly Layer[]): Network {
+  const dims = typeof size === 'number' ? [3, size, size] : size;
+  return (graph) => graph.output('output', chain(...layers)(graph.input('input', 'float32', ['batch', ...dims])));
 }
 
 function elementwise(opType: string): Layer {
@@ -36,8 +51,7 @@ function broadcast(left: Value, right: Value, leftDims = left.dims, rightDims = 
 }
 
 function binary(opType: string) {
-  return (left: Value, right: Value): Value =>
-    left.graph.apply(opType, [left, right], { elementType: left.elementType, dims: broadcast(left, right) });
+  return (left: Value, right: Value): Value => left.graph.apply(opType, [left, right], broadcast(left, right));
 }
 
 export const add = binary('Add');
@@ -66,13 +80,16 @@ export function matMul(left: Value, right: Value): Value {
   const inner = dimension(right, -2);
   if (dimension(left, -1) !== inner) throw misshapen(left, `no ${inner} columns to multiply with ${right.name}`);
   const leading = broadcast(left, right, left.dims.slice(0, -2), right.dims.slice(0, -2));
-  const dims = [...leading, dimension(left, -2), dimension(right, -1)];
-  return left.graph.apply('MatMul', [left, right], { elementType: left.elementType, dims });
+  return left.graph.apply('MatMul', [left, right], [...leading, dimension(left, -2), dimension(right, -1)]);
 }
 
 export function transpose(x: Value, perm: readonly number[]): Value {
-  const dims = perm.map((axis) => dimension(x, axis));
-  return x.graph.apply('Transpose', [x], { elementType: x.elementType, dims }, [ints('perm', perm)]);
+  return x.graph.apply(
+    'Transpose',
+    [x],
+    perm.map((axis) => dimension(x, axis)),
+    [ints('perm', perm)],
+  );
 }
 
 /** In `shape`, 0 keeps the dimension, so that it may be symbolic, and -1 takes the remaining elements. */
@@ -81,26 +98,24 @@ export function reshape(x: Value, shape: readonly number[]): Value {
   const elements = x.dims.reduce<number>((product, _, axis) => (kept(axis) ? product : product * fixed(x, axis)), 1);
   const named = shape.reduce((product, size) => (size > 0 ? product * size : product), 1);
   const dims = shape.map((size, axis) => (size === 0 ? dimension(x, axis) : size === -1 ? elements / named : size));
-  return x.graph.apply('Reshape', [x, x.graph.integers('shape', shape)], { elementType: x.elementType, dims });
+  return x.graph.apply('Reshape', [x, x.graph.integers('shape', shape)], dims);
 }
 
 export const flatten: Layer = (x) => {
   const columns = x.dims.reduce<number>((product, _, axis) => (axis === 0 ? product : product * fixed(x, axis)), 1);
-  const dims = [dimension(x, 0), columns];
-  return x.graph.apply('Flatten', [x], { elementType: x.elementType, dims }, [int('axis', 1)]);
+  return x.graph.apply('Flatten', [x], [dimension(x, 0), columns], [int('axis', 1)]);
 };
 
 export function unsqueeze(x: Value, axes: readonly number[]): Value {
   const dims: Dimension[] = [...x.dims];
   for (const axis of axes) dims.splice(axis, 0, 1);
-  return x.graph.apply('Unsqueeze', [x, x.graph.integers('axes', axes)], { elementType: x.elementType, dims });
+  return x.graph.apply('Unsqueeze', [x, x.graph.integers('axes', axes)], dims);
 }
 
 export function concat(axis: number, values: readonly [Value, ...Value[]]): Value {
   const [first] = values;
   const size = values.reduce((sum, value) => sum + fixed(value, axis), 0);
-  const dims = first.dims.with(axis, size);
-  return first.graph.apply('Concat', values, { elementType: first.elementType, dims }, [int('axis', axis)]);
+  return first.graph.apply('Concat', values, first.dims.with(axis, size), [int('axis', axis)]);
 }
 
 export function split(x: Value, parts: number): Value[] {
@@ -118,13 +133,11 @@ export function bestEntry(x: Value, scores: Value): Value {
     int('axis', 1),
     int('keepdims', 1),
   ]);
-  const output = { elementType: x.elementType, dims: x.dims.toSpliced(1, 1) };
-  return graph.apply('GatherND', [x, index], output, [int('batch_dims', 1)]);
+  return graph.apply('GatherND', [x, index], x.dims.toSpliced(1, 1), [int('batch_dims', 1)]);
 }
 
 export function gatherRows(table: Value, indices: Value): Value {
-  const dims = [...indices.dims, ...table.dims.slice(1)];
-  return table.graph.apply('Gather', [table, indices], { elementType: table.elementType, dims }, [int('axis', 0)]);
+  return table.graph.apply('Gather', [table, indices], [...indices.dims, ...table.dims.slice(1)], [int('axis', 0)]);
 }
 
 export function softmaxOver(axis: number): Layer {

@@ -4,6 +4,7 @@ import { fixed, type Value } from './builder.js';
 import { bias, scale, weight } from './initialization.js';
 import {
   add,
+  chain,
   div,
   erf,
   type Layer,
@@ -69,13 +70,13 @@ export const geluTanh: Layer = (x) => {
 };
 
 /** [batch, sequence, hidden] as [batch, head, sequence, hidden / heads]. */
-export function splitHeads(x: Value, heads: number): Value {
-  return transpose(reshape(x, [0, 0, heads, fixed(x, -1) / heads]), [0, 2, 1, 3]);
+export function splitHeads(x: Value, heads: number, perm = [0, 2, 1, 3]): Value {
+  return transpose(reshape(x, [0, 0, heads, fixed(x, -1) / heads]), perm);
 }
 
 /** [batch, sequence, hidden] as [batch, head, hidden / heads, sequence]. */
 export function splitKeyHeads(x: Value, heads: number): Value {
-  return transpose(reshape(x, [0, 0, heads, fixed(x, -1) / heads]), [0, 2, 3, 1]);
+  return splitHeads(x, heads, [0, 2, 3, 1]);
 }
 
 export const mergeHeads: Layer = (x) => {
@@ -96,6 +97,11 @@ export function causalBias(mask: Value): Value {
   const visible = maskAsFloat(mask);
   const pairs = mul(unsqueeze(visible, [1, 3]), unsqueeze(visible, [1, 2]));
   return hideOthers(mask.graph.apply('Trilu', [pairs], pairs, [int('upper', 0)]));
+}
+
+/** A layer of normalized values beside a shortcut. */
+export function prenormed(norm: Layer, ...layers: readonly Layer[]): Layer {
+  return (x) => add(x, chain(norm, ...layers)(x));
 }
 
 interface AttentionOptions {

@@ -2,19 +2,19 @@ import { PlatformError } from '../base/errors.js';
 import { suggestion } from '../base/suggestion.js';
 import type { Model } from '../onnx/model/model.js';
 import { quoted } from '../base/quoted.js';
-import { alexnet } from './architectures/alexnet.js';
+import { ALEXNET } from './architectures/alexnet.js';
 import { bertBase } from './architectures/bert.js';
-import { densenet121, densenet169 } from './architectures/densenet.js';
+import { DENSENETS } from './architectures/densenet.js';
 import { distilgpt2, gpt2 } from './architectures/gpt2.js';
 import { ICPE2020 } from './architectures/icpe2020/index.js';
-import { inceptionV1 } from './architectures/inception-v1.js';
+import { INCEPTION_V1 } from './architectures/inception-v1.js';
 import { inceptionV3 } from './architectures/inception-v3.js';
-import { mobilenetV2 } from './architectures/mobilenet-v2.js';
+import { MOBILENET_V2 } from './architectures/mobilenet-v2.js';
 import { MODERN } from './architectures/modern/index.js';
-import { resnet101, resnet18, resnet34, resnet50 } from './architectures/resnet.js';
-import { squeezenet11 } from './architectures/squeezenet.js';
-import { vgg16, vgg19 } from './architectures/vgg.js';
-import { vitB16 } from './architectures/vit.js';
+import { RESNETS } from './architectures/resnet.js';
+import { SQUEEZENET } from './architectures/squeezenet.js';
+import { VGGS } from './architectures/vgg.js';
+import { VIT } from './architectures/vit.js';
 import { GraphBuilder } from './builder.js';
 import type { ZooEntry } from './entry.js';
 
@@ -22,23 +22,18 @@ import type { ZooEntry } from './entry.js';
 export const ZOO_VERSION = 1;
 
 export const CLASSICS: readonly ZooEntry[] = [
-  alexnet,
-  vgg16,
-  vgg19,
-  squeezenet11,
-  resnet18,
-  resnet34,
-  resnet50,
-  resnet101,
-  inceptionV1,
+  ...ALEXNET,
+  ...VGGS,
+  ...SQUEEZENET,
+  ...RESNETS,
+  ...INCEPTION_V1,
   inceptionV3,
-  densenet121,
-  densenet169,
-  mobilenetV2,
+  ...DENSENETS,
+  ...MOBILENET_V2,
   bertBase,
   gpt2,
   distilgpt2,
-  vitB16,
+  ...VIT,
 ];
 
 export const ZOO: readonly ZooEntry[] = [...CLASSICS, ...ICPE2020, ...MODERN];

@@ -3,17 +3,8 @@ import { number, text, xspAnalysis } from '../analysis.js';
 import { drawStacks } from '../draw.js';
 import { percentOf, type Trace } from '../traces.js';
 
-export interface Part {
-  readonly part: string;
-  readonly ms: number | null;
-}
-
 /** The parts add up to a traced run. */
-export function computeParts({
-  kernels,
-  kernelsMs,
-  tracedMs,
-}: Pick<Trace, 'kernels' | 'kernelsMs' | 'tracedMs'>): readonly Part[] {
+export function computeParts({ kernels, kernelsMs, tracedMs }: Pick<Trace, 'kernels' | 'kernelsMs' | 'tracedMs'>) {
   const pooled = kernels.flatMap(({ layer: { pool } }) => pool ?? []);
   const waitMs = sumOf(pooled.map(({ waitUs }) => waitUs)) / 1000;
   const handingMs = sumOf(pooled.map(({ distributionUs }) => distributionUs)) / 1000;

@@ -1,6 +1,6 @@
-import { columnsOf, type Definition, type Field, number, rowOf, text, xspAnalysis } from '../analysis.js';
+import { type Field, number, rowsOf, text, xspAnalysis } from '../analysis.js';
 import { drawBoxes, drawRows } from '../draw.js';
-import type { Kernel } from '../traces.js';
+import type { Kernel, Trace } from '../traces.js';
 
 type KernelField = Field<[kernel: Kernel, index: number]>;
 
@@ -11,13 +11,8 @@ const IDENTITY: readonly KernelField[] = [
   [text('layer_shape', 'shape'), ({ shape }) => shape],
 ];
 
-/** A row for each kernel. */
-function kernelRows(...own: readonly KernelField[]): Pick<Definition, 'columns' | 'rowsOf'> {
-  const fields = [...IDENTITY, ...own];
-  return {
-    columns: columnsOf(fields),
-    rowsOf: ({ kernels }) => kernels.map((kernel, index) => rowOf(fields, kernel, index)),
-  };
+function kernelRows(...own: readonly KernelField[]) {
+  return rowsOf(({ kernels }: Trace) => kernels, ...IDENTITY, ...own);
 }
 
 /** null where the profile does not say it */

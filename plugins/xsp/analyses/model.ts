@@ -1,4 +1,4 @@
-import { number, text, xspAnalysis } from '../analysis.js';
+import { number, rowsOf, text, xspAnalysis } from '../analysis.js';
 import { drawRows } from '../draw.js';
 import { ratio, type Trace } from '../traces.js';
 
@@ -20,35 +20,35 @@ export const model = xspAnalysis({
   name: 'model',
   description: 'A1: latency and throughput of the whole model, by the size of the batch',
   level: 'MODEL_TRACE',
-  columns: [
-    number('batch_size', 'batch'),
-    number('duration', 'duration', 'µs'),
-    number('latency_ms', 'latency of an input', 'ms'),
-    number('throughput', 'throughput', 'inputs/s'),
-    number('runs', 'runs'),
-    number('traced_duration', 'with the profile', 'µs'),
-    number('tracing_percent', 'tracing', '%'),
-    number('optimal_batch', 'optimal batch'),
-    text('measured_by', 'measured by'),
-  ],
-  rowsOf: (trace, all) => {
-    const { modelMs, tracedMs, batch, stored } = trace;
-    const ms = modelMs ?? tracedMs ?? null;
-    const latencyMs = ratio(ms, batch);
-    return [
-      {
-        batch_size: batch,
-        duration: ms === null ? null : ms * 1000,
-        latency_ms: latencyMs,
-        throughput: ratio(1000, latencyMs),
-        runs: modelMs === undefined ? stored.tracedWholeMs.length : stored.wholeMs.length,
-        traced_duration: tracedMs === undefined ? null : tracedMs * 1000,
-        tracing_percent: modelMs === undefined || tracedMs === undefined ? null : 100 * (tracedMs / modelMs - 1),
-        optimal_batch: optimalBatch(trace, all),
-        measured_by: modelMs === undefined ? 'runs with the profile' : 'runs without the profile',
-      },
-    ];
-  },
+  ...rowsOf(
+    (trace: Trace, all) => {
+      const { modelMs, tracedMs, batch } = trace;
+      const ms = modelMs ?? tracedMs ?? null;
+      return [{ ...trace, ms, latencyMs: ratio(ms, batch), optimal: optimalBatch(trace, all) }];
+    },
+    [number('batch_size', 'batch'), ({ batch }) => batch],
+    [number('duration', 'duration', 'µs'), ({ ms }) => (ms === null ? null : ms * 1000)],
+    [number('latency_ms', 'latency of an input', 'ms'), ({ latencyMs }) => latencyMs],
+    [number('throughput', 'throughput', 'inputs/s'), ({ latencyMs }) => ratio(1000, latencyMs)],
+    [
+      number('runs', 'runs'),
+      ({ modelMs, stored }) => (modelMs === undefined ? stored.tracedWholeMs : stored.wholeMs).length,
+    ],
+    [
+      number('traced_duration', 'with the profile', 'µs'),
+      ({ tracedMs }) => (tracedMs === undefined ? null : tracedMs * 1000),
+    ],
+    [
+      number('tracing_percent', 'tracing', '%'),
+      ({ modelMs, tracedMs }) =>
+        modelMs === undefined || tracedMs === undefined ? null : 100 * (tracedMs / modelMs - 1),
+    ],
+    [number('optimal_batch', 'optimal batch'), ({ optimal }) => optimal],
+    [
+      text('measured_by', 'measured by'),
+      ({ modelMs }) => (modelMs === undefined ? 'runs with the profile' : 'runs without the profile'),
+    ],
+  ),
   notesOf: (traces) => [
     ...(traces.some(({ modelMs }) => modelMs === undefined)
       ? ['Runs with the profile are slower than others: their latency is too high by the cost of tracing.']

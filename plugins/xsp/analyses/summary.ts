@@ -28,9 +28,8 @@ function boundText({ kernels, kernelsMs }: Trace): string {
 }
 
 function kernelText(kernel: Kernel, trace: Trace): string {
-  const { roof_percent: share, remark } = computeRoof(kernel, trace);
-  const ofRoof =
-    typeof share === 'number' ? `, ${share.toFixed(0)} % of its roof${remark === '' ? '' : ` (${remark})`}` : '';
+  const { percent: share, remark } = computeRoof(kernel, trace);
+  const ofRoof = share !== null ? `, ${share.toFixed(0)} % of its roof${remark === '' ? '' : ` (${remark})`}` : '';
   return `${kernel.layer.operator} ${kernel.layer.name} ${kernel.shape}: ${kernel.ms.toFixed(3)} ms, ${inPercent(kernel.ms / trace.kernelsMs)}${ofRoof}`;
 }
 

@@ -1,16 +1,22 @@
-import { sumOf } from '../../../src/plugin-api.js';
-import { number, type Row, text, xspAnalysis } from '../analysis.js';
+import { sumOf, type StoredLayer } from '../../../src/plugin-api.js';
+import { type Field, number, rowsOf, text, xspAnalysis } from '../analysis.js';
 import { drawRoofline, drawRows } from '../draw.js';
 import { type Kernel, sumOrNull, type Trace } from '../traces.js';
-import { INTENSITY, selectIntensity, ROOF, computeRoof, sumWork, WORK, WORK_NOTE, computeWork } from '../work.js';
-
-const LAYER = [number('layer_index', 'index'), text('layer_name', 'name'), text('layer_type', 'type')];
+import { computeRoof, INTENSITY, ROOF, sumWork, WORK, WORK_NOTE } from '../work.js';
 
 /** A layer of the author with its parts of kernels; of a trace that does not tell them, a kernel. */
 interface Layer {
-  readonly identity: Row;
+  readonly index: number | null;
+  readonly name: string;
+  readonly operator: string;
   readonly parts: readonly Kernel[];
 }
+
+const LAYER: readonly Field<[Omit<Layer, 'parts'>]>[] = [
+  [number('layer_index', 'index'), ({ index }) => index],
+  [text('layer_name', 'name'), ({ name }) => name],
+  [text('layer_type', 'type'), ({ operator }) => operator],
+];
 
 function partOf(kernel: Kernel, share: number): Kernel {
   const { layer, ms, flops, readBytes, writeBytes } = kernel;
@@ -31,25 +37,22 @@ function partOf(kernel: Kernel, share: number): Kernel {
   };
 }
 
-function identityOf(
-  index: number | null,
-  { name, operator }: { readonly name: string; readonly operator: string },
-): Row {
-  return { layer_index: index, layer_name: name, layer_type: operator };
+function named({ name, operator }: Pick<Layer, 'name' | 'operator'>): Pick<Layer, 'name' | 'operator'> {
+  return { name, operator };
 }
 
 /** In the author's order; kernels that compute none of these come last, without an index. */
 function groupByLayer({ kernels }: Trace): readonly Layer[] {
   if (kernels.every(({ layer }) => layer.sources === undefined)) {
-    return kernels.map((kernel, index) => ({ identity: identityOf(index, kernel.layer), parts: [kernel] }));
+    return kernels.map((kernel, index) => ({ ...named(kernel.layer), index, parts: [kernel] }));
   }
-  const layers = new Map<number, { readonly identity: Row; readonly parts: Kernel[] }>();
+  const layers = new Map<number, Layer & { readonly parts: Kernel[] }>();
   const others: Layer[] = [];
   for (const kernel of kernels) {
     const { sources = [] } = kernel.layer;
-    if (sources.length === 0) others.push({ identity: identityOf(null, kernel.layer), parts: [kernel] });
+    if (sources.length === 0) others.push({ ...named(kernel.layer), index: null, parts: [kernel] });
     for (const source of sources) {
-      const layer = layers.get(source.index) ?? { identity: identityOf(source.index, source), parts: [] };
+      const layer = layers.get(source.index) ?? { ...named(source), index: source.index, parts: [] };
       layers.set(source.index, layer);
       layer.parts.push(partOf(kernel, source.share));
     }
@@ -62,36 +65,42 @@ const NOTES = [
   'Layers of an imported trace are what the runtime executed: one kernel each.',
 ];
 
-function times(parts: readonly Kernel[]): Row {
-  const us = 1000 * sumOf(parts.map(({ ms }) => ms));
-  const pools = parts.map(({ layer }) => layer.pool);
-  return {
-    layer_duration: us,
-    layer_gpu_duration: null,
-    layer_cpu_duration: us,
-    pool_run: sumOrNull(pools.map((pool) => pool?.runUs ?? null)),
-    pool_wait: sumOrNull(pools.map((pool) => (pool === undefined ? null : pool.waitUs + pool.distributionUs))),
-    kernels: [...new Set(parts.map(({ layer }) => layer.name))].join(', '),
-  };
+type LayerWork = Layer & ReturnType<typeof sumWork>;
+
+/** A row for each layer, with the work of its parts. */
+function layerRows(...own: readonly Field<[LayerWork]>[]) {
+  return rowsOf(
+    (trace: Trace) => groupByLayer(trace).map((layer): LayerWork => ({ ...layer, ...sumWork(layer.parts, trace) })),
+    ...LAYER,
+    ...own,
+  );
+}
+
+function microseconds({ parts }: Layer): number {
+  return 1000 * sumOf(parts.map(({ ms }) => ms));
+}
+
+function sumPools({ parts }: Layer, usOf: (pool: NonNullable<StoredLayer['pool']>) => number): number | null {
+  return sumOrNull(parts.map(({ layer: { pool } }) => (pool === undefined ? null : usOf(pool))));
 }
 
 export const layerKernels = xspAnalysis({
   name: 'layer-kernels',
   description: "A11: time of each of the author's layers, what its kernels do with it, and their work",
   level: 'SYSTEM_LIBRARY_TRACE',
-  columns: [
-    ...LAYER,
-    number('layer_duration', 'duration', 'µs'),
-    number('layer_gpu_duration', 'GPU', 'µs'),
-    number('layer_cpu_duration', 'processor', 'µs'),
-    number('pool_run', 'pool computes', 'µs'),
-    number('pool_wait', 'pool waits and hands out', 'µs'),
+  ...layerRows(
+    [number('layer_duration', 'duration', 'µs'), microseconds],
+    [number('layer_gpu_duration', 'GPU', 'µs'), () => null],
+    [number('layer_cpu_duration', 'processor', 'µs'), microseconds],
+    [number('pool_run', 'pool computes', 'µs'), (layer) => sumPools(layer, ({ runUs }) => runUs)],
+    [
+      number('pool_wait', 'pool waits and hands out', 'µs'),
+      (layer) => sumPools(layer, ({ waitUs, distributionUs }) => waitUs + distributionUs),
+    ],
     ...WORK,
     ...INTENSITY,
-    text('kernels'),
-  ],
-  rowsOf: (trace) =>
-    groupByLayer(trace).map(({ identity, parts }) => ({ ...identity, ...times(parts), ...computeWork(parts, trace) })),
+    [text('kernels'), ({ parts }) => [...new Set(parts.map(({ layer }) => layer.name))].join(', ')],
+  ),
   notesOf: () => [...NOTES, 'GPU: null, a processor has none. pool: null with one thread.', WORK_NOTE],
   draw: drawRows('Layers and the thread pool', ['layer', 'layer_index'], 'µs', [
     ['duration', 'layer_duration'],
@@ -103,12 +112,7 @@ export const layerWork = xspAnalysis({
   name: 'layer-work',
   description: "A12: operations and bytes of each of the author's layers",
   level: 'SYSTEM_LIBRARY_TRACE',
-  columns: [...LAYER, ...WORK.slice(0, 3)],
-  rowsOf: (trace) =>
-    groupByLayer(trace).map(({ identity, parts }) => {
-      const { flops, readBytes, writeBytes } = sumWork(parts, trace);
-      return { ...identity, flops, dram_read_bytes: readBytes, dram_write_bytes: writeBytes };
-    }),
+  ...layerRows(...WORK.slice(0, 3)),
   notesOf: () => [...NOTES, WORK_NOTE],
   draw: drawRows('Work along the model', ['layer', 'layer_index'], 'operations', [['operations', 'flops']]),
 });
@@ -117,50 +121,43 @@ export const layerRoofline = xspAnalysis({
   name: 'layer-roofline',
   description: "A14: intensity and throughput of each of the author's layers below the roofs of the machine",
   level: 'SYSTEM_LIBRARY_TRACE',
-  columns: [...LAYER, ...INTENSITY, ...ROOF],
-  rowsOf: (trace) =>
-    groupByLayer(trace).flatMap(({ identity, parts }) => {
-      const [first] = parts;
-      if (first === undefined) return [];
-      const together = { ...first, ...sumWork(parts, trace) };
-      return [{ ...identity, ...selectIntensity(together), ...computeRoof(together, trace) }];
-    }),
+  ...rowsOf(
+    (trace: Trace) =>
+      groupByLayer(trace).flatMap(({ index, name, operator, parts }) => {
+        const [first] = parts;
+        if (first === undefined) return [];
+        const together = { ...first, ...sumWork(parts, trace) };
+        return [{ ...together, index, name, operator, roof: computeRoof(together, trace) }];
+      }),
+    ...LAYER,
+    ...INTENSITY,
+    ...ROOF,
+  ),
   notesOf: () => [...NOTES, WORK_NOTE],
   draw: drawRoofline('Layers and roofs', 'layer_name'),
 });
-
-function modelRow(trace: Trace): Row {
-  const { kernels, modelMs, tracedMs, kernelsMs, peaks } = trace;
-  const ms = modelMs ?? tracedMs;
-  const countedKernels = kernels.filter(({ flops }) => flops !== null);
-  return {
-    batch_size: trace.batch,
-    model_duration: ms === undefined ? null : ms * 1000,
-    model_gpu_duration: null,
-    model_kernel_duration: kernelsMs * 1000,
-    ...computeWork(countedKernels, trace, ms),
-    uncounted: kernels.length - countedKernels.length,
-    theoretical_gflops: peaks.get('float32')?.value ?? null,
-    memory_bandwidth: peaks.get('memory')?.value ?? null,
-  };
-}
 
 export const models = xspAnalysis({
   name: 'models',
   description: 'A15: one row for each model: time, work, intensity and throughput',
   level: 'SYSTEM_LIBRARY_TRACE',
-  columns: [
-    number('batch_size', 'batch'),
-    number('model_duration', 'duration', 'µs'),
-    number('model_gpu_duration', 'GPU', 'µs'),
-    number('model_kernel_duration', 'kernels', 'µs'),
+  ...rowsOf(
+    (trace: Trace) => {
+      const { kernels, modelMs, tracedMs } = trace;
+      const ms = modelMs ?? tracedMs;
+      const counted = kernels.filter(({ flops }) => flops !== null);
+      return [{ ...trace, ms, uncounted: kernels.length - counted.length, ...sumWork(counted, trace, ms) }];
+    },
+    [number('batch_size', 'batch'), ({ batch }) => batch],
+    [number('model_duration', 'duration', 'µs'), ({ ms }) => (ms === undefined ? null : ms * 1000)],
+    [number('model_gpu_duration', 'GPU', 'µs'), () => null],
+    [number('model_kernel_duration', 'kernels', 'µs'), ({ kernelsMs }) => kernelsMs * 1000],
     ...WORK,
     ...INTENSITY,
-    number('uncounted', 'kernels without a count'),
-    number('theoretical_gflops', 'peak', 'GFLOP/s'),
-    number('memory_bandwidth', 'bandwidth', 'GB/s'),
-  ],
-  rowsOf: (trace) => [modelRow(trace)],
+    [number('uncounted', 'kernels without a count'), ({ uncounted }) => uncounted],
+    [number('theoretical_gflops', 'peak', 'GFLOP/s'), ({ peaks }) => peaks.get('float32')?.value ?? null],
+    [number('memory_bandwidth', 'bandwidth', 'GB/s'), ({ peaks }) => peaks.get('memory')?.value ?? null],
+  ),
   notesOf: () => ['Work is without the kernels that have no count. GPU: null, a processor has none.', WORK_NOTE],
   draw: drawRoofline('Models and roofs', 'model_name'),
 });

@@ -67,14 +67,8 @@ function markedOf({ title, nodes, edges }: DrawnGraph): DrawnGraph {
   };
 }
 
-interface Placed {
-  readonly svg: readonly string[];
-  readonly width: number;
-  readonly height: number;
-}
-
 /** A node is below those that it reads; marked nodes are in the first column. */
-function placed({ title, nodes, edges }: DrawnGraph, top: number): Placed {
+function placed({ title, nodes, edges }: DrawnGraph, top: number) {
   const ranks = nodes.map(() => 0);
   for (const [from, to] of edges.toSorted(([a], [b]) => a - b)) {
     ranks[to] = Math.max(ranks[to] ?? 0, (ranks[from] ?? 0) + 1);

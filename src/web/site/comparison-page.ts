@@ -1,7 +1,7 @@
 import { formatMs, UNKNOWN } from '../../base/format-ms.js';
 import { type Markup, markup } from '../../base/markup.js';
 import type { PlatformEvent } from '../../evaluation/event.js';
-import { rangeChart } from '../charts.js';
+import { estimateChart } from '../charts.js';
 import { link, markupTable, type MarkupColumn, tableMarkup } from '../table.js';
 import type { KeptEstimate } from '../../measuring/estimates.js';
 import {
@@ -107,15 +107,13 @@ export function comparisonPage(
       ? []
       : [{ title: 'to the first', align: 'right' as const, cell: (row: Compared) => ratioText(row, first) }]),
   ];
-  const chart = rangeChart({
-    unit: 'ms',
-    words: { value: 'estimate', interval: 'its 95 % interval' },
-    ranges: rows.map((row) => {
+  const chart = estimateChart(
+    rows.map((row) => {
       const { ms, low, high } = row;
       const text = ms === null ? 'no estimate' : `${formatMs(ms)} ms`;
       return { name: nameIn(row), value: ms, low, high, text, hint: `${fullName(row)}: ${row.hint}` };
     }),
-  });
+  );
   const label = (estimate: KeptEstimate): string => estimateParts(estimate, nameOf).join(', ');
   const chosenSubjects = new Set(chosen.map(({ subject }) => subject));
   const further: MarkupColumn<KeptEstimate>[] = [

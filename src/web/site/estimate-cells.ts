@@ -4,7 +4,7 @@ import type { System } from '../../measurement/system.js';
 import { stackText, toSystemDocument } from '../../measurement/system-document.js';
 import { systemDifferences } from '../../measurement/system-differences.js';
 import type { KeptEstimate } from '../../measuring/estimates.js';
-import { rangeChart } from '../charts.js';
+import { estimateChart } from '../charts.js';
 import { link, type MarkupColumn } from '../table.js';
 import { address, timeText } from './layout.js';
 
@@ -71,10 +71,8 @@ export function estimatesChart(
   estimates: readonly KeptEstimate[],
   nameOf: (estimate: KeptEstimate) => string,
 ): Markup | undefined {
-  return rangeChart({
-    unit: 'ms',
-    words: { value: 'estimate', interval: 'its 95 % interval', other: 'whole model, measured' },
-    ranges: estimates.map((estimate) => ({
+  return estimateChart(
+    estimates.map((estimate) => ({
       name: nameOf(estimate),
       value: estimate.latencyMs,
       low: estimate.lowMs,
@@ -83,7 +81,8 @@ export function estimatesChart(
       text: estimate.latencyMs === null ? 'no estimate' : latencyText(estimate, ' ms'),
       hint: `${nameOf(estimate)}: ${latencyHint(estimate)}`,
     })),
-  });
+    'whole model, measured',
+  );
 }
 
 export const ESTIMATE_COLUMNS: readonly MarkupColumn<KeptEstimate>[] = [

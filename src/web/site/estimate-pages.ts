@@ -132,21 +132,28 @@ ${all.estimates.length === 0 ? undefined : markup`<div class="matrix">${tableMar
   };
 }
 
+/** Drawn and listed, and to choose from. */
+function estimatesSection(
+  title: string,
+  estimates: readonly KeptEstimate[],
+  first: MarkupColumn<KeptEstimate>,
+  label: (estimate: KeptEstimate) => string,
+): Markup {
+  const table = tableMarkup(title, markupTable([first, ...ESTIMATE_COLUMNS, chooseColumn(label)], estimates));
+  return section(title, [estimatesChart(estimates.slice(0, MAX_DRAWN), label), comparisonForm(table)]);
+}
+
 export function modelPage(name: string, { estimates, systems }: EstimatesView): SiteContent {
   const nameOf = systemNames([...systems.values()]);
   const label = (estimate: KeptEstimate): string => `${nameOf(estimate.system)}, ${configurationText(estimate)}`;
   const sorted = estimates.toSorted((a, b) => (a.latencyMs ?? Infinity) - (b.latencyMs ?? Infinity));
-  const columns: MarkupColumn<KeptEstimate>[] = [
-    { title: 'system', cell: ({ system }) => link(systemAddress(system), nameOf(system)) },
-    ...ESTIMATE_COLUMNS,
-    chooseColumn(label),
-  ];
+  const ofSystem = ({ system }: KeptEstimate): Markup => link(systemAddress(system), nameOf(system));
   const graphs = [...new Set(estimates.flatMap(({ graph }) => graph ?? []))];
   return {
     title: name,
     body: markup`<h1>${name}</h1>
 <p class="verdict">${counted(sorted.length, 'estimate')} on ${counted(new Set(sorted.map(({ system }) => system)).size, 'system')}.</p>
-${section('Latency by system', [estimatesChart(sorted.slice(0, MAX_DRAWN), label), comparisonForm(tableMarkup('Latency by system', markupTable(columns, sorted)))])}
+${estimatesSection('Latency by system', sorted, { title: 'system', cell: ofSystem }, label)}
 ${graphs.length === 0 ? undefined : section('Graph', [facts(graphs.map((graph) => ['signature', graph] as const))])}`,
   };
 }
@@ -186,16 +193,11 @@ export function systemPage(system: System, { estimates, systems }: EstimatesView
   const name = systemNames([...systems.values()])(system.fingerprint);
   const label = (estimate: KeptEstimate): string => `${estimate.model}, ${configurationText(estimate)}`;
   const sorted = estimates.toSorted((a, b) => a.model.localeCompare(b.model));
-  const columns: MarkupColumn<KeptEstimate>[] = [
-    { title: 'model', cell: ({ model }) => link(modelAddress(model), model) },
-    ...ESTIMATE_COLUMNS,
-    chooseColumn(label),
-  ];
   return {
     title: name,
     body: markup`<h1>${name}</h1>
 ${systemFacts(system)}
-${section('Models', [estimatesChart(sorted.slice(0, MAX_DRAWN), label), comparisonForm(tableMarkup('Models', markupTable(columns, sorted)))])}`,
+${estimatesSection('Models', sorted, { title: 'model', cell: ({ model }) => link(modelAddress(model), model) }, label)}`,
   };
 }
 

@@ -2,7 +2,7 @@ import { formatMs } from '../../base/format-ms.js';
 import { Markup, markup } from '../../base/markup.js';
 import type { LoggedEvent, PlatformEvent } from '../../evaluation/event.js';
 import { type EvaluationRecord, evaluationHasEnded, EVALUATION_STATES } from '../../evaluation/records.js';
-import { rangeChart } from '../charts.js';
+import { estimateChart } from '../charts.js';
 import { link, markupTable, type MarkupColumn, shortened, tableMarkup } from '../table.js';
 import { intervalText } from './estimate-cells.js';
 import { address, facts, messageMarkup, section, type SiteContent, timeText } from './layout.js';
@@ -97,26 +97,20 @@ export interface EvaluationPageView {
   readonly mayCancel: boolean;
 }
 
-function listEstimates(events: readonly LoggedEvent[]) {
-  return events.flatMap(({ event }) => (event.kind === 'estimate' ? [event] : []));
-}
-
 function estimatesSection(events: readonly LoggedEvent[]): Markup | undefined {
-  const estimates = listEstimates(events);
+  const estimates = events.flatMap(({ event }) => (event.kind === 'estimate' ? [event] : []));
   type Estimate = (typeof estimates)[number];
   if (estimates.length === 0) return undefined;
   const nameOf = ({ model, system }: Estimate): string => (system === undefined ? model : `${model}, ${system}`);
-  const chart = rangeChart({
-    unit: 'ms',
-    words: { value: 'estimate', interval: 'its 95 % interval' },
-    ranges: estimates.map((one) => ({
+  const chart = estimateChart(
+    estimates.map((one) => ({
       name: nameOf(one),
       value: one.latencyMs ?? null,
       low: one.lowMs ?? null,
       high: one.highMs ?? null,
       text: one.latencyMs === undefined ? 'no estimate' : `${formatMs(one.latencyMs)} ms`,
     })),
-  });
+  );
   const columns: MarkupColumn<Estimate>[] = [
     { title: 'model', cell: nameOf },
     { title: 'latency (ms)', align: 'right', cell: ({ latencyMs }) => formatMs(latencyMs) },

@@ -5,13 +5,7 @@ import { SITE_SCRIPT } from './site-script.js';
 import { SITE_STYLE } from './site-style.js';
 
 /** The name has the hash of the content, so that browsers may keep the file. */
-export interface Asset {
-  readonly path: string;
-  readonly type: string;
-  readonly text: string;
-}
-
-function asset(name: string, ending: string, type: string, text: string): Asset {
+function asset(name: string, ending: string, type: string, text: string) {
   const hash = sha256Of(text).slice(0, 16);
   return { path: `/assets/${name}-${hash}.${ending}`, type, text };
 }
@@ -26,7 +20,7 @@ const ICON = asset(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M1 15V9h3v6zm5 0V5h3v10zm5 0V1h3v14z" fill="#0a5ab8"/></svg>',
 );
 
-export const ASSETS: readonly Asset[] = [STYLE, SCRIPT, ICON];
+export const ASSETS = [STYLE, SCRIPT, ICON];
 
 /** Pages load their style, their script and answers of their server, and nothing else. */
 export const SITE_POLICY =

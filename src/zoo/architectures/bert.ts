@@ -1,9 +1,9 @@
-import type { GraphBuilder, Value } from '../builder.js';
+import type { Network, Value } from '../builder.js';
 import { linear } from '../convolution.js';
-import type { ZooEntry } from '../entry.js';
+import { HOFFMANN, type ZooEntry } from '../entry.js';
 import { embedding } from '../initialization.js';
 import { entry } from '../shaping.js';
-import { add, chain, div, gatherRows, type Layer, matMul, softmax, tanh, unsqueeze } from '../tensor.js';
+import { add, chain, div, gatherRows, type Layer, matMul, repeated, softmax, tanh, unsqueeze } from '../tensor.js';
 import {
   dense,
   gelu,
@@ -45,7 +45,7 @@ function encoderLayer(size: BertSize, bias: Value): Layer {
   };
 }
 
-export function bert(size: BertSize): (graph: GraphBuilder) => void {
+export function bert(size: BertSize): Network {
   const { layers, hidden, hasSegments } = size;
   return (graph) => {
     const dims = ['batch', 'sequence'];
@@ -59,8 +59,8 @@ export function bert(size: BertSize): (graph: GraphBuilder) => void {
       segments === undefined ? ofWords : add(ofWords, gatherRows(embedding(graph, [SEGMENTS, hidden]), segments));
     const embedded = add(wordsAndSegments, gatherRows(embedding(graph, [POSITIONS, hidden]), positions));
     const bias = hideOthers(unsqueeze(maskAsFloat(mask), [1, 2]));
-    const encoder = Array.from({ length: layers }, () => encoderLayer(size, bias));
-    const encoded = chain(normalize, ...encoder)(embedded);
+    const encoder = repeated(layers, encoderLayer(size, bias));
+    const encoded = chain(normalize, encoder)(embedded);
 
     graph.output('last_hidden_state', encoded);
     if (hasSegments) graph.output('pooler_output', chain(entry(1, 0), linear(hidden), tanh)(encoded));
@@ -68,8 +68,6 @@ export function bert(size: BertSize): (graph: GraphBuilder) => void {
 }
 
 const PAPER = 'Devlin et al., BERT: Pre-training of Deep Bidirectional Transformers, NAACL 2019, arXiv:1810.04805';
-
-const COUNTED = 'multiply-accumulates: the matrix products in appendix F of Hoffmann et al., arXiv:2203.15556';
 
 /** Of github.com/keras-team/keras-hub. */
 function presets(family: string): string {
@@ -81,11 +79,9 @@ export const bertBase: ZooEntry = {
   name: 'bert_base',
   title: 'BERT-base',
   paper: PAPER,
-  published: {
-    parameters: 109_482_240,
-    multiplyAccumulates: 11_174_215_680,
-    source: `${presets('bert')}, bert_base_en_uncased (the paper rounds to 110M); ${COUNTED}, and the pooler`,
-  },
+  parameters: 109_482_240,
+  multiplyAccumulates: 11_174_215_680,
+  source: `${presets('bert')}, bert_base_en_uncased (the paper rounds to 110M); ${HOFFMANN}, and the pooler`,
   dimensions: { batch: 1, sequence: 128 },
   define: bert({ layers: 12, hidden: 768, heads: 12, hasSegments: true }),
 };
@@ -94,11 +90,9 @@ export const bertLarge: ZooEntry = {
   name: 'bert_large',
   title: 'BERT-large',
   paper: PAPER,
-  published: {
-    parameters: 335_141_888,
-    multiplyAccumulates: 39_461_060_608,
-    source: `${presets('bert')}, bert_large_en_uncased (the paper rounds to 340M); ${COUNTED}, and the pooler`,
-  },
+  parameters: 335_141_888,
+  multiplyAccumulates: 39_461_060_608,
+  source: `${presets('bert')}, bert_large_en_uncased (the paper rounds to 340M); ${HOFFMANN}, and the pooler`,
   dimensions: { batch: 1, sequence: 128 },
   define: bert({ layers: 24, hidden: 1024, heads: 16, hasSegments: true }),
 };
@@ -108,11 +102,9 @@ export const distilbert: ZooEntry = {
   name: 'distilbert',
   title: 'DistilBERT',
   paper: 'Sanh et al., DistilBERT, a distilled version of BERT, 2019, arXiv:1910.01108',
-  published: {
-    parameters: 66_362_880,
-    multiplyAccumulates: 5_586_812_928,
-    source: `${presets('distil_bert')}, distil_bert_base_en_uncased (the paper rounds to 66M); ${COUNTED}`,
-  },
+  parameters: 66_362_880,
+  multiplyAccumulates: 5_586_812_928,
+  source: `${presets('distil_bert')}, distil_bert_base_en_uncased (the paper rounds to 66M); ${HOFFMANN}`,
   dimensions: { batch: 1, sequence: 128 },
   define: bert({ layers: 6, hidden: 768, heads: 12, hasSegments: false }),
 };

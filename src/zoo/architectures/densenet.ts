@@ -1,7 +1,7 @@
 import { fixed, type Value } from '../builder.js';
 import { averagePool, batchNorm, conv, convNormRelu, maxPool } from '../convolution.js';
-import { chain, concat, type Layer, relu } from '../tensor.js';
-import { imageClassifier, imageScores, torchvisionClassifier } from './image-classifier.js';
+import { chain, concat, imageNetwork, type Layer, relu } from '../tensor.js';
+import { imageScores, torchvisionClassifiers } from './torchvision.js';
 
 /** The paper's k. */
 const GROWTH = 32;
@@ -30,34 +30,20 @@ const PAPER = 'Huang et al., Densely Connected Convolutional Networks, CVPR 2017
 
 /** A column of the paper's table 1. */
 function densenet([first, ...depths]: readonly [number, number, number, number]) {
-  return imageClassifier(
+  return imageNetwork(
     224,
-    chain(
-      convNormRelu(64, 7, { stride: 2, padding: 3 }),
-      maxPool(3, { stride: 2, padding: 1 }),
-      denseBlock(first),
-      ...depths.flatMap((depth) => [transition, denseBlock(depth)]),
-      batchNorm(),
-      relu,
-      imageScores,
-    ),
+    convNormRelu(64, 7, { stride: 2, padding: 3 }),
+    maxPool(3, { stride: 2, padding: 1 }),
+    denseBlock(first),
+    ...depths.flatMap((depth) => [transition, denseBlock(depth)]),
+    batchNorm(),
+    relu,
+    imageScores,
   );
 }
 
-export const densenet121 = torchvisionClassifier('DenseNet121_Weights', {
-  name: 'densenet121',
-  title: 'DenseNet-121',
-  paper: PAPER,
-  parameters: 7_978_856,
-  multiplyAccumulates: 2_834_000_000,
-  define: densenet([6, 12, 24, 16]),
-});
-
-export const densenet169 = torchvisionClassifier('DenseNet169_Weights', {
-  name: 'densenet169',
-  title: 'DenseNet-169',
-  paper: PAPER,
-  parameters: 14_149_480,
-  multiplyAccumulates: 3_360_000_000,
-  define: densenet([6, 12, 32, 32]),
-});
+export const DENSENETS = torchvisionClassifiers(
+  PAPER,
+  ['densenet121', 'DenseNet-121', 'DenseNet121_Weights', 7_978_856, 2_834_000_000, densenet([6, 12, 24, 16])],
+  ['densenet169', 'DenseNet-169', 'DenseNet169_Weights', 14_149_480, 3_360_000_000, densenet([6, 12, 32, 32])],
+);

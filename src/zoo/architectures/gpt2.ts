@@ -1,7 +1,7 @@
-import type { GraphBuilder, Value } from '../builder.js';
-import type { ZooEntry } from '../entry.js';
+import type { Network, Value } from '../builder.js';
+import { HOFFMANN, type ZooEntry } from '../entry.js';
 import { embedding } from '../initialization.js';
-import { add, chain, div, gatherRows, type Layer, matMul, softmax, split } from '../tensor.js';
+import { add, chain, div, gatherRows, type Layer, matMul, repeated, softmax, split } from '../tensor.js';
 import { causalBias, dense, geluTanh, layerNorm, mergeHeads, splitHeads, splitKeyHeads } from '../transformer.js';
 
 const HIDDEN = 768;
@@ -28,34 +28,27 @@ function decoderLayer(bias: Value): Layer {
 }
 
 /** The head's weight is the word table; there is no key-value cache. */
-function buildDecoder(layers: number): (graph: GraphBuilder) => void {
+function buildDecoder(layers: number): Network {
   return (graph) => {
-    const dims = ['batch', 'sequence'];
-    const words = graph.input('input_ids', 'int64', dims);
-    const mask = graph.input('attention_mask', 'int64', dims);
-    const positions = graph.input('position_ids', 'int64', dims);
+    const [words, mask, positions] = graph.textInputs();
 
     const wordTable = embedding(graph, [VOCABULARY, HIDDEN]);
     const embedded = add(gatherRows(wordTable, words), gatherRows(embedding(graph, [POSITIONS, HIDDEN]), positions));
     const bias = causalBias(mask);
-    const decoder = Array.from({ length: layers }, () => decoderLayer(bias));
-    const hidden = chain(...decoder, normalize)(embedded);
+    const decoder = repeated(layers, decoderLayer(bias));
+    const hidden = chain(decoder, normalize)(embedded);
 
     graph.output('logits', matMul(hidden, graph.tiedWeight('lm_head', [HIDDEN, VOCABULARY], wordTable)));
   };
 }
 
-const COUNTED = 'multiply-accumulates: the matrix products in appendix F of Hoffmann et al., arXiv:2203.15556';
-
 export const gpt2: ZooEntry = {
   name: 'gpt2',
   title: 'GPT-2 small',
   paper: 'Radford et al., Language Models are Unsupervised Multitask Learners, OpenAI, 2019',
-  published: {
-    parameters: 124_439_808,
-    multiplyAccumulates: 16_114_089_984,
-    source: `parameters: GPT2LMHeadModel of gpt2 (the released "124M" model); ${COUNTED}`,
-  },
+  parameters: 124_439_808,
+  multiplyAccumulates: 16_114_089_984,
+  source: `parameters: GPT2LMHeadModel of gpt2 (the released "124M" model); ${HOFFMANN}`,
   dimensions: { batch: 1, sequence: 128 },
   define: buildDecoder(12),
 };
@@ -65,11 +58,9 @@ export const distilgpt2: ZooEntry = {
   name: 'distilgpt2',
   title: 'DistilGPT2',
   paper: 'Sanh et al., DistilBERT, a distilled version of BERT, 2019, arXiv:1910.01108',
-  published: {
-    parameters: 81_912_576,
-    multiplyAccumulates: 10_527_277_056,
-    source: `parameters: GPT2LMHeadModel of distilgpt2 ("82M"); ${COUNTED}`,
-  },
+  parameters: 81_912_576,
+  multiplyAccumulates: 10_527_277_056,
+  source: `parameters: GPT2LMHeadModel of distilgpt2 ("82M"); ${HOFFMANN}`,
   dimensions: { batch: 1, sequence: 128 },
   define: buildDecoder(6),
 };

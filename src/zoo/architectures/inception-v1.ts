@@ -1,6 +1,6 @@
 import { branches, convNormRelu, maxPool } from '../convolution.js';
-import { chain, type Layer } from '../tensor.js';
-import { imageClassifier, imageScores, torchvisionClassifier } from './image-classifier.js';
+import { chain, imageNetwork, type Layer } from '../tensor.js';
+import { imageScores, torchvisionClassifiers } from './torchvision.js';
 
 /** From TensorFlow. */
 const EPSILON = 1e-3;
@@ -47,22 +47,18 @@ export function inceptions(inception: Inception, firstPool: Layer, secondPool: L
 }
 
 /** With batch normalization, and without the auxiliary classifiers. */
-export const inceptionV1 = torchvisionClassifier('GoogLeNet_Weights', {
-  name: 'inception_v1',
-  title: 'Inception v1 (GoogLeNet)',
-  paper: 'Szegedy et al., Going Deeper with Convolutions, CVPR 2015, arXiv:1409.4842',
-  parameters: 6_624_904,
-  multiplyAccumulates: 1_498_000_000,
-  define: imageClassifier(
-    224,
-    chain(
-      convNormRelu(64, 7, { stride: 2, padding: 3, epsilon: EPSILON }),
-      pool(3),
-      conv1(64),
-      conv3(192),
-      pool(3),
-      inceptions(inception, pool(3), pool(2)),
-      imageScores,
-    ),
-  ),
-});
+const network = imageNetwork(
+  224,
+  convNormRelu(64, 7, { stride: 2, padding: 3, epsilon: EPSILON }),
+  pool(3),
+  conv1(64),
+  conv3(192),
+  pool(3),
+  inceptions(inception, pool(3), pool(2)),
+  imageScores,
+);
+
+export const INCEPTION_V1 = torchvisionClassifiers(
+  'Szegedy et al., Going Deeper with Convolutions, CVPR 2015, arXiv:1409.4842',
+  ['inception_v1', 'Inception v1 (GoogLeNet)', 'GoogLeNet_Weights', 6_624_904, 1_498_000_000, network],
+);

@@ -1,8 +1,8 @@
 import type { Value } from '../builder.js';
 import { averagePool, branches, convNormRelu, maxPool } from '../convolution.js';
 import type { ZooEntry } from '../entry.js';
-import { chain, concat, type Layer } from '../tensor.js';
-import { imageClassifier, imageScores, torchvision } from './image-classifier.js';
+import { chain, concat, imageNetwork, type Layer } from '../tensor.js';
+import { imageScores, torchvision } from './torchvision.js';
 
 type Kernel = number | readonly [number, number];
 
@@ -99,13 +99,11 @@ export const inceptionV3: ZooEntry = {
   name: 'inception_v3',
   title: 'Inception v3',
   paper: 'Szegedy et al., Rethinking the Inception Architecture for Computer Vision, CVPR 2016, arXiv:1512.00567',
-  published: {
-    parameters: 23_834_568,
-    multiplyAccumulates: 5_713_000_000,
-    source:
-      torchvision('Inception_V3_Weights') +
-      '; of its 27,161,264 parameters 3,326,696 are in the auxiliary classifier (class InceptionAux)',
-  },
+  parameters: 23_834_568,
+  multiplyAccumulates: 5_713_000_000,
+  source:
+    torchvision('Inception_V3_Weights') +
+    '; of its 27,161,264 parameters 3,326,696 are in the auxiliary classifier (class InceptionAux)',
   dimensions: { batch: 1 },
-  define: imageClassifier(299, chain(inceptionV3Features('torchvision'), imageScores)),
+  define: imageNetwork(299, inceptionV3Features('torchvision'), imageScores),
 };

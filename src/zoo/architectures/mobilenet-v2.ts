@@ -1,16 +1,16 @@
 import { fixed } from '../builder.js';
-import { batchNorm, conv, type Padding, relu6, residual } from '../convolution.js';
-import { chain, type Layer } from '../tensor.js';
-import { imageClassifier, imageScores, torchvisionClassifier } from './image-classifier.js';
+import { convNorm, type Padding, relu6, residual } from '../convolution.js';
+import { chain, imageNetwork, type Layer, strided } from '../tensor.js';
+import { imageScores, torchvisionClassifiers } from './torchvision.js';
 
 function pointwise(channels: number): Layer {
-  return chain(conv(channels, 1, { bias: false }), batchNorm(), relu6);
+  return chain(convNorm(channels, 1), relu6);
 }
 
 function depthwise(stride: number, padding: Padding): Layer {
   return (x) => {
     const groups = fixed(x, 1);
-    return chain(conv(groups, 3, { stride, padding, groups, bias: false }), batchNorm(), relu6)(x);
+    return chain(convNorm(groups, 3, { stride, padding, groups }), relu6)(x);
   };
 }
 
@@ -21,8 +21,7 @@ function invertedResidual(factor: number, channels: number, stride: number, padd
     const body = chain(
       ...(factor === 1 ? [] : [pointwise(factor * inputs)]),
       depthwise(stride, padding),
-      conv(channels, 1, { bias: false }),
-      batchNorm(),
+      convNorm(channels, 1),
     );
     return stride === 1 && inputs === channels ? residual(body)(x) : body(x);
   };
@@ -45,31 +44,19 @@ interface MobilenetV2Channels {
   readonly last: number;
 }
 
-/** `strided` is the padding of 3x3 convolutions with a stride of two. */
-export function mobilenetV2Features({ first, rows, last }: MobilenetV2Channels, strided: Padding): Layer {
-  const bottlenecks = ROWS.flatMap(([t, n, s], row) =>
-    Array.from({ length: n }, (_, i) => {
-      const stride = i === 0 ? s : 1;
-      return invertedResidual(t, rows[row] ?? last, stride, stride === 1 ? 1 : strided);
-    }),
+/** @param padding of 3x3 convolutions with a stride of two */
+export function mobilenetV2Features({ first, rows, last }: MobilenetV2Channels, padding: Padding): Layer {
+  const bottlenecks = ROWS.map(([t, n, s], row) =>
+    strided(n, s, (stride) => invertedResidual(t, rows[row] ?? last, stride, stride === 1 ? 1 : padding)),
   );
-  return chain(
-    conv(first, 3, { stride: 2, padding: strided, bias: false }),
-    batchNorm(),
-    relu6,
-    ...bottlenecks,
-    pointwise(last),
-  );
+  return chain(convNorm(first, 3, { stride: 2, padding }), relu6, ...bottlenecks, pointwise(last));
 }
 
-export const mobilenetV2 = torchvisionClassifier('MobileNet_V2_Weights', {
-  name: 'mobilenet_v2',
-  title: 'MobileNet v2',
-  paper: 'Sandler et al., MobileNetV2: Inverted Residuals and Linear Bottlenecks, CVPR 2018, arXiv:1801.04381',
-  parameters: 3_504_872,
-  multiplyAccumulates: 301_000_000,
-  define: imageClassifier(
-    224,
-    chain(mobilenetV2Features({ first: 32, rows: [16, 24, 32, 64, 96, 160, 320], last: 1280 }, 1), imageScores),
-  ),
-});
+const CHANNELS = { first: 32, rows: [16, 24, 32, 64, 96, 160, 320], last: 1280 };
+
+const network = imageNetwork(224, mobilenetV2Features(CHANNELS, 1), imageScores);
+
+export const MOBILENET_V2 = torchvisionClassifiers(
+  'Sandler et al., MobileNetV2: Inverted Residuals and Linear Bottlenecks, CVPR 2018, arXiv:1801.04381',
+  ['mobilenet_v2', 'MobileNet v2', 'MobileNet_V2_Weights', 3_504_872, 301_000_000, network],
+);

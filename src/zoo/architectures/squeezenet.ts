@@ -1,6 +1,6 @@
 import { branches, conv, globalAveragePool, maxPool } from '../convolution.js';
-import { chain, flatten, type Layer, relu } from '../tensor.js';
-import { imageClassifier, torchvisionClassifier } from './image-classifier.js';
+import { chain, flatten, imageNetwork, type Layer, relu } from '../tensor.js';
+import { torchvisionClassifiers } from './torchvision.js';
 
 /** The paper's section 3.2. */
 function fire(squeeze: number, expand: number): Layer {
@@ -32,13 +32,17 @@ export function squeezenetFeatures(firstPool: Layer, pool: Layer): Layer {
 
 const pool = maxPool(3, { stride: 2, ceil: true });
 
-export const squeezenet11 = torchvisionClassifier('SqueezeNet1_1_Weights', {
-  name: 'squeezenet1.1',
-  title: 'SqueezeNet 1.1',
-  paper:
-    'Iandola et al., SqueezeNet: AlexNet-level accuracy with 50x fewer parameters and <0.5MB model size, ' +
-    'arXiv:1602.07360, 2016; version 1.1 from the official repository',
-  parameters: 1_235_496,
-  multiplyAccumulates: 349_000_000,
-  define: imageClassifier(224, chain(squeezenetFeatures(pool, pool), conv(1000, 1), relu, globalAveragePool, flatten)),
-});
+const network = imageNetwork(224, squeezenetFeatures(pool, pool), conv(1000, 1), relu, globalAveragePool, flatten);
+
+const PAPER =
+  'Iandola et al., SqueezeNet: AlexNet-level accuracy with 50x fewer parameters and <0.5MB model size, ' +
+  'arXiv:1602.07360, 2016; version 1.1 from the official repository';
+
+export const SQUEEZENET = torchvisionClassifiers(PAPER, [
+  'squeezenet1.1',
+  'SqueezeNet 1.1',
+  'SqueezeNet1_1_Weights',
+  1_235_496,
+  349_000_000,
+  network,
+]);

@@ -3,9 +3,22 @@ import { conv, linear } from '../convolution.js';
 import type { ZooEntry } from '../entry.js';
 import { embedding } from '../initialization.js';
 import { entry, slice } from '../shaping.js';
-import { add, chain, concat, type Layer, matMul, mul, reshape, softmax, split, transpose } from '../tensor.js';
+import {
+  add,
+  chain,
+  concat,
+  imageNetwork,
+  type Layer,
+  matMul,
+  mul,
+  repeated,
+  reshape,
+  softmax,
+  split,
+  transpose,
+} from '../tensor.js';
 import { dense, gelu, layerNorm, mergeHeads, splitHeads, splitKeyHeads, type TransformerSize } from '../transformer.js';
-import { imageClassifier, torchvisionClassifier } from './image-classifier.js';
+import { torchvisionClassifiers } from './torchvision.js';
 
 export interface VitSize extends TransformerSize {
   /** In pixels. */
@@ -48,41 +61,35 @@ function encoderLayer(size: VitSize): Layer {
 }
 
 export function vit(size: VitSize, pixels = 224) {
-  return imageClassifier(
+  return imageNetwork(
     pixels,
-    chain(
-      patches(size.hidden, size.patch),
-      withClassToken,
-      withPositions,
-      ...Array.from({ length: size.layers }, () => encoderLayer(size)),
-      normalize,
-      entry(1, 0),
-      linear(1000),
-    ),
+    patches(size.hidden, size.patch),
+    withClassToken,
+    withPositions,
+    repeated(size.layers, encoderLayer(size)),
+    normalize,
+    entry(1, 0),
+    linear(1000),
   );
 }
 
-export const vitB16 = torchvisionClassifier('ViT_B_16_Weights', {
-  name: 'vit_b_16',
-  title: 'ViT-B/16',
-  paper: 'Dosovitskiy et al., An Image is Worth 16x16 Words, ICLR 2021, arXiv:2010.11929',
-  parameters: 86_567_656,
-  multiplyAccumulates: 17_564_000_000,
-  define: vit({ layers: 12, hidden: 768, heads: 12, patch: 16 }),
-});
+const vitB = vit({ layers: 12, hidden: 768, heads: 12, patch: 16 });
+
+export const VIT = torchvisionClassifiers(
+  'Dosovitskiy et al., An Image is Worth 16x16 Words, ICLR 2021, arXiv:2010.11929',
+  ['vit_b_16', 'ViT-B/16', 'ViT_B_16_Weights', 86_567_656, 17_564_000_000, vitB],
+);
 
 /** Without the distillation token. */
 export const deitS: ZooEntry = {
   name: 'deit_s',
   title: 'DeiT-S',
   paper: 'Touvron et al., Training data-efficient image transformers, ICML 2021, arXiv:2012.12877',
-  published: {
-    parameters: 22_050_664,
-    multiplyAccumulates: 4_598_882_304,
-    source:
-      'parameters: deit_small_patch16_224 of its repository (the paper rounds to 22M); multiply-accumulates: the ' +
-      'matrix products in appendix F of Hoffmann et al., arXiv:2203.15556, the patches and the head',
-  },
+  parameters: 22_050_664,
+  multiplyAccumulates: 4_598_882_304,
+  source:
+    'parameters: deit_small_patch16_224 of its repository (the paper rounds to 22M); multiply-accumulates: the ' +
+    'matrix products in appendix F of Hoffmann et al., arXiv:2203.15556, the patches and the head',
   dimensions: { batch: 1 },
   define: vit({ layers: 12, hidden: 384, heads: 6, patch: 16 }),
 };

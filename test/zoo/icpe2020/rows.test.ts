@@ -372,7 +372,7 @@ test('the paper has fifty models of 10,815 layers', () => {
 
 for (const rows of ROWS) {
   for (const id of rows.ids) {
-    const { name, title, published } = ICPE2020[id - 1] ?? assert.fail(`no row ${id}`);
+    const { name, title, multiplyAccumulates } = ICPE2020[id - 1] ?? assert.fail(`no row ${id}`);
     describe(name, () => {
       const model = buildZooModel(name);
 
@@ -386,7 +386,6 @@ for (const rows of ROWS) {
       });
 
       test('has as many multiply-accumulates as its authors counted', () => {
-        const { multiplyAccumulates } = published;
         if (multiplyAccumulates === undefined) return;
         assert.equal(countMultiplyAccumulates(model, { batch: 1 }), multiplyAccumulates);
       });

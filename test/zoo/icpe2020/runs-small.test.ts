@@ -3,7 +3,7 @@ import { ademxappA, ademxappA1 } from '../../../src/zoo/architectures/icpe2020/a
 import { capsnet } from '../../../src/zoo/architectures/icpe2020/capsnet.js';
 import { colorful, colornet } from '../../../src/zoo/architectures/icpe2020/colorization.js';
 import { contextAggregation } from '../../../src/zoo/architectures/icpe2020/context-aggregation.js';
-import { depthPerception } from '../../../src/zoo/architectures/icpe2020/depth-perception.js';
+import { depthNet } from '../../../src/zoo/architectures/icpe2020/depth-perception.js';
 import { faceAlignment } from '../../../src/zoo/architectures/icpe2020/face-alignment.js';
 import { imageIdentify } from '../../../src/zoo/architectures/icpe2020/image-identify.js';
 import { inceptionV1 } from '../../../src/zoo/architectures/icpe2020/inception-v1.js';
@@ -24,10 +24,10 @@ const ONCE = [1, 1, 1, 1] as const;
 
 runsSmall('the families of the paper', {
   ademxappA: { define: ademxappA(10, { size: 32, width: 8 }) },
-  vgg: { define: vgg(10, { depths: [1, 1, 1, 1, 1], size: 32, width: 8 }) },
+  vgg: { define: vgg(10, [1, 1, 1, 1, 1], { size: 32, width: 8 }) },
   capsnet: { define: capsnet(8) },
-  resnet: { define: resnet(10, { depths: ONCE, size: 32, width: 8 }) },
-  preactivatedResnet: { define: preactivatedResnet(10, { depths: ONCE, size: 32, width: 8 }) },
+  resnet: { define: resnet(10, ONCE, { size: 32, width: 8 }) },
+  preactivatedResnet: { define: preactivatedResnet(10, ONCE, { size: 32, width: 8 }) },
   adainStyle: { define: adainStyle({ size: 32, width: 8 }) },
   colorful: { define: colorful({ size: 32, width: 8 }) },
   colornet: { define: colornet(3, { size: 32, width: 8 }) },
@@ -48,11 +48,11 @@ runsSmall(
     mobilenetV2: { define: mobilenetV2(32) },
     openNsfw: { define: openNsfw({ size: 32, width: 16 }) },
     wideResnet: { define: wideResnet({ size: 32, width: 8 }) },
-    senet: { define: senet({ size: 32, depths: ONCE }) },
+    senet: { define: senet(ONCE, 32) },
     squeezenet11: { define: squeezenet11(67) },
     imageIdentify: { define: imageIdentify(64) },
     faceAlignment: { define: faceAlignment({ size: 64, width: 8, stacks: 2 }) },
-    depthPerception: { define: depthPerception({ height: 32, length: 32, width: 4 }) },
+    depthPerception: { define: depthNet({ height: 32, length: 32, width: 4 }) },
     volumetricRegression: { define: volumetricRegression({ size: 32, width: 8, depth: 2 }) },
   },
   ['kernel'],

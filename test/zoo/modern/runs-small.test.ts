@@ -1,4 +1,4 @@
-import { imageClassifier } from '../../../src/zoo/architectures/image-classifier.js';
+import { imageNetwork } from '../../../src/zoo/tensor.js';
 import { bert } from '../../../src/zoo/architectures/bert.js';
 import { clipImage, clipText } from '../../../src/zoo/architectures/modern/clip.js';
 import { convnext } from '../../../src/zoo/architectures/modern/convnext.js';
@@ -77,7 +77,7 @@ runsSmall('the architectures of today', {
   diffusionUnet: { define: diffusionUnet({ size: 16, width: 32, levels: [1, 2], blocks: 1, attentionAt: 8 }) },
   yoloV8: { define: yoloV8({ size: 64, width: 8 }) },
   detr: { define: detr({ ...DETR, height: 32, width: 64, depths: ONCE }) },
-  deeplabV3: { define: imageClassifier(64, deeplabV3(ONCE, 64, 8)) },
+  deeplabV3: { define: imageNetwork(64, deeplabV3(ONCE, 64, 8)) },
   dlrm: { define: dlrm({ dense: 4, tables: [10, 20, 3], features: 8, bottom: [16], top: [16] }) },
   lstm: { define: lstmLanguageModel({ hidden: 16, layers: 2, vocabulary: 50 }), dimensions: { sequence: 5 } },
 });

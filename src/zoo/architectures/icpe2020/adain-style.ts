@@ -1,15 +1,14 @@
-import { fixed, type Value } from '../../builder.js';
+import { fixed, type Network, type Value } from '../../builder.js';
 import { conv, maxPool } from '../../convolution.js';
 import { asImage, channelMean, pad, resize } from '../../shaping.js';
-import { add, chain, div, type Layer, mul, plus, relu, sqrt, sub } from '../../tensor.js';
-import type { Network } from './network.js';
+import { add, chain, div, type Layer, mul, plus, relu, repeated, sqrt, sub } from '../../tensor.js';
 
 function convolution(channels: number): Layer {
   return chain(pad('reflect', 1, 1), conv(channels, 3));
 }
 
 function block(channels: number, depth = 1): Layer {
-  return chain(...Array.from({ length: depth }, () => chain(convolution(channels), relu)));
+  return repeated(depth, chain(convolution(channels), relu));
 }
 
 const pool = maxPool(2, { stride: 2 });

@@ -1,8 +1,8 @@
-import { fixed } from '../../builder.js';
+import { fixed, type Network } from '../../builder.js';
 import { batchNorm, conv, maxPool } from '../../convolution.js';
 import { channelMean, channelsLast } from '../../shaping.js';
-import { add, chain, dropout, type Layer, relu, softmax } from '../../tensor.js';
-import { classes, imageNetwork, type Network } from './network.js';
+import { classes } from './classes.js';
+import { add, chain, dropout, imageNetwork, type Layer, relu, repeated, softmax } from '../../tensor.js';
 
 const EPSILON = 1.001e-5;
 
@@ -51,63 +51,50 @@ function bottleneckUnit(channels: number, { dilations = [1, 1], dropout: drops =
   return unit(layers, channels, 1);
 }
 
-function repeat(count: number, layer: Layer): Layer[] {
-  return Array.from({ length: count }, () => layer);
-}
-
-interface AdemxappOptions {
-  readonly size: number;
-  readonly width?: number;
-}
-
 const shrink = maxPool(3, { stride: 2, padding: 1 });
 
 /** Model A of Wu et al., Wider or Deeper, arXiv:1611.10080, for classification. */
-export function ademxappA(labels: number, { size, width = 64 }: AdemxappOptions): Network {
+export function ademxappA(labels: number, { size = 320, width = 64 } = {}): Network {
   return imageNetwork(
-    [3, size, size],
-    chain(
-      convolution(width, 3),
-      shrink,
-      ...repeat(3, pairUnit(2 * width, 2 * width)),
-      shrink,
-      ...repeat(3, pairUnit(4 * width, 4 * width)),
-      shrink,
-      ...repeat(6, pairUnit(8 * width, 8 * width)),
-      shrink,
-      ...repeat(3, pairUnit(8 * width, 16 * width)),
-      shrink,
-      bottleneckUnit(32 * width),
-      bottleneckUnit(64 * width),
-      normRelu,
-      channelMean,
-      classes(labels),
-    ),
+    size,
+    convolution(width, 3),
+    shrink,
+    repeated(3, pairUnit(2 * width, 2 * width)),
+    shrink,
+    repeated(3, pairUnit(4 * width, 4 * width)),
+    shrink,
+    repeated(6, pairUnit(8 * width, 8 * width)),
+    shrink,
+    repeated(3, pairUnit(8 * width, 16 * width)),
+    shrink,
+    bottleneckUnit(32 * width),
+    bottleneckUnit(64 * width),
+    normRelu,
+    channelMean,
+    classes(labels),
   );
 }
 
 /** Model A1 of the same, for segmentation: strides instead of pools, then dilations. */
-export function ademxappA1(labels: number, { size, width = 64 }: AdemxappOptions): Network {
+export function ademxappA1(labels: number, { size = 504, width = 64 } = {}): Network {
   return imageNetwork(
-    [3, size, size],
-    chain(
-      convolution(width, 3),
-      pairUnit(2 * width, 2 * width, { stride: 2 }),
-      ...repeat(2, pairUnit(2 * width, 2 * width)),
-      pairUnit(4 * width, 4 * width, { stride: 2 }),
-      ...repeat(2, pairUnit(4 * width, 4 * width)),
-      pairUnit(8 * width, 8 * width, { stride: 2 }),
-      ...repeat(5, pairUnit(8 * width, 8 * width)),
-      pairUnit(8 * width, 16 * width, { dilations: [1, 2] }),
-      ...repeat(2, pairUnit(8 * width, 16 * width, { dilations: [2, 2] })),
-      bottleneckUnit(32 * width, { dilations: [4, 4], dropout: true }),
-      bottleneckUnit(64 * width, { dilations: [4, 4], dropout: true }),
-      normRelu,
-      conv(8 * width, 3, { padding: 12, dilation: 12 }),
-      relu,
-      conv(labels, 3, { padding: 12, dilation: 12 }),
-      channelsLast,
-      softmax,
-    ),
+    size,
+    convolution(width, 3),
+    pairUnit(2 * width, 2 * width, { stride: 2 }),
+    repeated(2, pairUnit(2 * width, 2 * width)),
+    pairUnit(4 * width, 4 * width, { stride: 2 }),
+    repeated(2, pairUnit(4 * width, 4 * width)),
+    pairUnit(8 * width, 8 * width, { stride: 2 }),
+    repeated(5, pairUnit(8 * width, 8 * width)),
+    pairUnit(8 * width, 16 * width, { dilations: [1, 2] }),
+    repeated(2, pairUnit(8 * width, 16 * width, { dilations: [2, 2] })),
+    bottleneckUnit(32 * width, { dilations: [4, 4], dropout: true }),
+    bottleneckUnit(64 * width, { dilations: [4, 4], dropout: true }),
+    normRelu,
+    conv(8 * width, 3, { padding: 12, dilation: 12 }),
+    relu,
+    conv(labels, 3, { padding: 12, dilation: 12 }),
+    channelsLast,
+    softmax,
   );
 }

@@ -1,4 +1,4 @@
-import { fixed, type GraphBuilder, type Value } from '../../builder.js';
+import { fixed, type Network, type Value } from '../../builder.js';
 import { conv, linear } from '../../convolution.js';
 import { weight } from '../../initialization.js';
 import { channelsLast, expand, reshapeTo, total } from '../../shaping.js';
@@ -18,7 +18,6 @@ import {
   sqrt,
   unsqueeze,
 } from '../../tensor.js';
-import type { Network } from './network.js';
 
 const DIGITS = 10;
 const FEATURES = 16;
@@ -69,7 +68,7 @@ function noAgreement(predictions: Value): Value {
 const reconstruct = chain(linear(512), relu, linear(1024), relu, linear(784), sigmoid, reshapeTo(1, 28, 28));
 
 export function capsnet(width = 256): Network {
-  return (graph: GraphBuilder) => {
+  return (graph) => {
     const image = graph.input('input', 'float32', ['batch', 1, 28, 28]);
     const features = chain(conv(width, 9), relu, conv(width, 9, { stride: 2 }), channelsLast)(image);
     const primary = squash(reshapeTo((36 * width) / PRIMARY_FEATURES, PRIMARY_FEATURES)(features));

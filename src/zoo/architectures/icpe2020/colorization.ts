@@ -1,8 +1,7 @@
-import { fixed } from '../../builder.js';
+import { fixed, type Network } from '../../builder.js';
 import { batchNorm, conv, deconv, linear } from '../../convolution.js';
 import { asImage, channelsFirst, channelsLast, resize } from '../../shaping.js';
-import { chain, concat, flatten, type Layer, plus, relu, sigmoid, softmax, times } from '../../tensor.js';
-import { imageNetwork, type Network } from './network.js';
+import { chain, concat, flatten, imageNetwork, type Layer, plus, relu, sigmoid, softmax, times } from '../../tensor.js';
 
 function convRelu(channels: number, { kernel = 3, stride = 1, dilation = 1 } = {}): Layer {
   return chain(conv(channels, kernel, { stride, dilation, padding: ((kernel - 1) / 2) * dilation }), relu);
@@ -14,35 +13,28 @@ function block(channels: number, depth: number, last = {}, others = {}): Layer {
   return chain(...Array.from({ length: depth }, (_, i) => convRelu(channels, i === depth - 1 ? last : others)), norm);
 }
 
-interface ColorizationOptions {
-  readonly size?: number;
-  readonly width?: number;
-}
-
-export function colorful({ size = 224, width = 64 }: ColorizationOptions = {}): Network {
+export function colorful({ size = 224, width = 64 } = {}): Network {
   const dilated = { dilation: 2 };
   return imageNetwork(
     [1, size, size],
-    chain(
-      block(width, 2, { stride: 2 }),
-      block(2 * width, 2, { stride: 2 }),
-      block(4 * width, 3, { stride: 2 }),
-      block(8 * width, 3),
-      block(8 * width, 3, dilated, dilated),
-      block(8 * width, 3, dilated, dilated),
-      block(8 * width, 3),
-      deconv(4 * width, 4, { stride: 2, padding: 1 }),
-      relu,
-      convRelu(4 * width),
-      convRelu(4 * width),
-      conv(313, 1),
-      times(2.606),
-      channelsLast,
-      softmax,
-      channelsFirst,
-      conv(2, 1),
-      times(0.01),
-    ),
+    block(width, 2, { stride: 2 }),
+    block(2 * width, 2, { stride: 2 }),
+    block(4 * width, 3, { stride: 2 }),
+    block(8 * width, 3),
+    block(8 * width, 3, dilated, dilated),
+    block(8 * width, 3, dilated, dilated),
+    block(8 * width, 3),
+    deconv(4 * width, 4, { stride: 2, padding: 1 }),
+    relu,
+    convRelu(4 * width),
+    convRelu(4 * width),
+    conv(313, 1),
+    times(2.606),
+    channelsLast,
+    softmax,
+    channelsFirst,
+    conv(2, 1),
+    times(0.01),
   );
 }
 
@@ -73,7 +65,7 @@ function colors(width: number, fusionKernel: number): Layer {
   );
 }
 
-export function colornet(fusionKernel: 1 | 3, { size = 224, width = 64 }: ColorizationOptions = {}): Network {
+export function colornet(fusionKernel: 1 | 3, { size = 224, width = 64 } = {}): Network {
   return imageNetwork([1, size, size], (image) => {
     const local = chain(lowLevel(width), convRelu(8 * width), convRelu(4 * width))(image);
     const global = chain(resize('linear', 1), lowLevel(width), globalFeatures(width))(image);

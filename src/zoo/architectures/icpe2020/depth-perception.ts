@@ -1,7 +1,7 @@
 import { averagePool, branches, conv, convNormRelu, maxPool } from '../../convolution.js';
 import { entry, resize } from '../../shaping.js';
-import { add, chain, type Layer } from '../../tensor.js';
-import { imageNetwork, type Network } from './network.js';
+import type { Network } from '../../builder.js';
+import { add, chain, imageNetwork, type Layer } from '../../tensor.js';
 
 type Kernels = readonly [number, number, number];
 
@@ -61,9 +61,12 @@ function hourglass(w: number): Layer {
 }
 
 /** Chen et al., Single-Image Depth Perception in the Wild, arXiv:1604.03901. */
-export function depthPerception({ height = 240, length = 320, width = 16 } = {}): Network {
+export function depthNet({ height = 240, length = 320, width = 16 } = {}): Network {
   return imageNetwork(
     [3, height, length],
-    chain(convNormRelu(8 * width, 7, { padding: 3 }), hourglass(width), conv(1, 3, { padding: 1 }), entry(1, 0)),
+    convNormRelu(8 * width, 7, { padding: 3 }),
+    hourglass(width),
+    conv(1, 3, { padding: 1 }),
+    entry(1, 0),
   );
 }

@@ -1,8 +1,7 @@
-import { fixed, type Value } from '../../builder.js';
+import { fixed, type Network, type Value } from '../../builder.js';
 import { averagePool, conv, convNormRelu, normReluConv } from '../../convolution.js';
 import { resize } from '../../shaping.js';
-import { add, chain, concat, identity, type Layer, sum } from '../../tensor.js';
-import { imageNetwork, type Network } from './network.js';
+import { add, chain, concat, identity, imageNetwork, type Layer, sum } from '../../tensor.js';
 
 const LANDMARKS = 68;
 
@@ -25,13 +24,7 @@ function hourglass(channels: number, depth: number): Layer {
   return (x) => add(block(channels)(x), lower(x));
 }
 
-interface FaceAlignmentOptions {
-  readonly size?: number;
-  readonly width?: number;
-  readonly stacks?: number;
-}
-
-export function faceAlignment({ size = 256, width = 64, stacks = 4 }: FaceAlignmentOptions = {}): Network {
+export function faceAlignment({ size = 256, width = 64, stacks = 4 } = {}): Network {
   const channels = 4 * width;
   const stem = chain(
     convNormRelu(width, 7, { stride: 2, padding: 3 }),
@@ -41,7 +34,7 @@ export function faceAlignment({ size = 256, width = 64, stacks = 4 }: FaceAlignm
     block(channels),
   );
   const features = chain(hourglass(channels, 4), block(channels), convNormRelu(channels, 1));
-  return imageNetwork([3, size, size], (image) => {
+  return imageNetwork(size, (image) => {
     let input: Value = stem(identity(image));
     for (let stack = 1; ; stack++) {
       const seen = features(input);

@@ -1,6 +1,7 @@
 import { averagePool, branches, convNormRelu, maxPool } from '../../convolution.js';
-import { chain, flatten, type Layer } from '../../tensor.js';
-import { classes, imageNetwork, type Network } from './network.js';
+import { classes } from './classes.js';
+import type { Network } from '../../builder.js';
+import { chain, flatten, imageNetwork, type Layer } from '../../tensor.js';
 
 function convolution(channels: number, kernel = 1, stride = 1): Layer {
   return convNormRelu(channels, kernel, { stride, padding: (kernel - 1) / 2, epsilon: 1.00001e-5 });
@@ -35,26 +36,24 @@ function reduction(three: readonly [number, number], double: readonly [number, n
 /** Wolfram's ImageIdentify. */
 export function imageIdentify(size = 224): Network {
   return imageNetwork(
-    [3, size, size],
-    chain(
-      convolution(64, 7, 2),
-      maxPool(3, { stride: 2 }),
-      convolution(64),
-      convolution(192, 3),
-      maxPool(3, { stride: 2 }),
-      inception({ one: 64, three: [64, 64], double: [64, 96], projection: 32 }), // 3a
-      inception({ one: 64, three: [64, 96], double: [64, 96], projection: 64 }), // 3b
-      reduction([128, 160], [64, 96]), // 3c
-      inception({ one: 224, three: [64, 96], double: [96, 128], projection: 128 }), // 4a
-      inception({ one: 192, three: [96, 128], double: [96, 128], projection: 128 }), // 4b
-      inception({ one: 160, three: [128, 160], double: [128, 160], projection: 128 }), // 4c
-      inception({ one: 96, three: [128, 192], double: [160, 192], projection: 128 }), // 4d
-      reduction([128, 192], [192, 256]), // 4e
-      inception({ one: 352, three: [192, 320], double: [160, 224], projection: 128 }), // 5a
-      inception({ one: 352, three: [192, 320], double: [192, 224], projection: 128 }, 'max'), // 5b
-      averagePool(size / 32),
-      flatten,
-      classes(4315),
-    ),
+    size,
+    convolution(64, 7, 2),
+    maxPool(3, { stride: 2 }),
+    convolution(64),
+    convolution(192, 3),
+    maxPool(3, { stride: 2 }),
+    inception({ one: 64, three: [64, 64], double: [64, 96], projection: 32 }), // 3a
+    inception({ one: 64, three: [64, 96], double: [64, 96], projection: 64 }), // 3b
+    reduction([128, 160], [64, 96]), // 3c
+    inception({ one: 224, three: [64, 96], double: [96, 128], projection: 128 }), // 4a
+    inception({ one: 192, three: [96, 128], double: [96, 128], projection: 128 }), // 4b
+    inception({ one: 160, three: [128, 160], double: [128, 160], projection: 128 }), // 4c
+    inception({ one: 96, three: [128, 192], double: [160, 192], projection: 128 }), // 4d
+    reduction([128, 192], [192, 256]), // 4e
+    inception({ one: 352, three: [192, 320], double: [160, 224], projection: 128 }), // 5a
+    inception({ one: 352, three: [192, 320], double: [192, 224], projection: 128 }, 'max'), // 5b
+    averagePool(size / 32),
+    flatten,
+    classes(4315),
   );
 }

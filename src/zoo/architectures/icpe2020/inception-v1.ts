@@ -1,9 +1,10 @@
 import { averagePool, branches, conv, maxPool } from '../../convolution.js';
 import { localResponseNorm } from '../../normalization.js';
 import { pad } from '../../shaping.js';
-import { chain, type Layer, relu } from '../../tensor.js';
+import { chain, imageNetwork, type Layer, relu } from '../../tensor.js';
+import { pooledClasses } from './classes.js';
+import type { Network } from '../../builder.js';
 import { type Inception, inceptions } from '../inception-v1.js';
-import { imageNetwork, type Network, pooledClasses } from './network.js';
 
 function convRelu(channels: number, kernel: number, stride = 1): Layer {
   return chain(conv(channels, kernel, { stride, padding: (kernel - 1) / 2 }), relu);
@@ -22,18 +23,16 @@ const inception: Inception = (n1, n3r, n3, n5r, n5, projection) =>
 
 export function inceptionV1(labels: number, size = 224): Network {
   return imageNetwork(
-    [3, size, size],
-    chain(
-      convRelu(64, 7, 2),
-      paddedPool,
-      localResponseNorm,
-      convRelu(64, 1),
-      convRelu(192, 3),
-      localResponseNorm,
-      paddedPool,
-      inceptions(inception, paddedPool, paddedPool),
-      averagePool(size / 32),
-      pooledClasses(labels, { dropout: true }),
-    ),
+    size,
+    convRelu(64, 7, 2),
+    paddedPool,
+    localResponseNorm,
+    convRelu(64, 1),
+    convRelu(192, 3),
+    localResponseNorm,
+    paddedPool,
+    inceptions(inception, paddedPool, paddedPool),
+    averagePool(size / 32),
+    pooledClasses(labels, { dropout: true }),
   );
 }

@@ -1,56 +1,41 @@
-import { fixed, type Value } from '../../builder.js';
-import { averagePool, batchNorm, conv, convNormRelu, maxPool } from '../../convolution.js';
+import { averagePool, batchNorm, conv, convNormRelu, maxPool, shortcutTo } from '../../convolution.js';
 import { channelMean, pad } from '../../shaping.js';
-import { add, chain, flatten, type Layer, relu } from '../../tensor.js';
-import { type Block, makeBottleneck, stages } from '../resnet.js';
-import { classes, imageNetwork, type Network, pooledClasses } from './network.js';
-
-type Depths = readonly [number, number, number, number];
-
-interface ResnetOptions {
-  readonly depths: Depths;
-  readonly size?: number;
-  readonly width?: number;
-}
+import { add, chain, flatten, imageNetwork, type Layer, relu } from '../../tensor.js';
+import { type Depths, makeBottleneck, stages } from '../resnet.js';
+import type { Network } from '../../builder.js';
+import { classes, pooledClasses } from './classes.js';
 
 /** With the stride in the first convolution of a block and Caffe's pool. */
-function caffe(labels: number, block: Block, firstBlock: number, options: ResnetOptions): Network {
-  const { depths, size = 224, width = 64 } = options;
+function caffe(labels: number, depths: Depths, firstBlock: number, size: number, width: number): Network {
   return imageNetwork(
-    [3, size, size],
-    chain(
-      convNormRelu(width, 7, { stride: 2, padding: 3, epsilon: 1e-4 }),
-      pad('edge', 0, 1),
-      maxPool(3, { stride: 2 }),
-      stages(block, firstBlock, depths),
-      averagePool(size / 32),
-      pooledClasses(labels),
-    ),
+    size,
+    convNormRelu(width, 7, { stride: 2, padding: 3, epsilon: 1e-4 }),
+    pad('edge', 0, 1),
+    maxPool(3, { stride: 2 }),
+    stages(makeBottleneck({ strideFirst: true, epsilon: 1e-4 }), firstBlock, depths),
+    averagePool(size / 32),
+    pooledClasses(labels),
   );
 }
 
-const CAFFE_BLOCK = makeBottleneck({ strideFirst: true, epsilon: 1e-4 });
-
-export function resnet(labels: number, options: ResnetOptions): Network {
-  return caffe(labels, CAFFE_BLOCK, options.width ?? 64, options);
+export function resnet(labels: number, depths: Depths, { size = 224, width = 64 } = {}): Network {
+  return caffe(labels, depths, width, size, width);
 }
 
-export function openNsfw(options: Omit<ResnetOptions, 'depths'> = {}): Network {
-  return caffe(2, CAFFE_BLOCK, (options.width ?? 64) / 2, { ...options, depths: [3, 4, 6, 3] });
+export function openNsfw({ size = 224, width = 64 } = {}): Network {
+  return caffe(2, [3, 4, 6, 3], width / 2, size, width);
 }
 
 /** Zagoruyko and Komodakis, arXiv:1605.07146: the 3x3 convolutions of ResNet-50 twice as wide. */
-export function wideResnet({ size = 224, width = 64 }: Omit<ResnetOptions, 'depths'> = {}): Network {
+export function wideResnet({ size = 224, width = 64 } = {}): Network {
   return imageNetwork(
-    [3, size, size],
-    chain(
-      convNormRelu(width, 7, { stride: 2, padding: 3 }),
-      maxPool(3, { stride: 2, padding: 1 }),
-      stages(makeBottleneck({ expansion: 2 }), 2 * width, [3, 4, 6, 3]),
-      averagePool(size / 32),
-      flatten,
-      classes(1000),
-    ),
+    size,
+    convNormRelu(width, 7, { stride: 2, padding: 3 }),
+    maxPool(3, { stride: 2, padding: 1 }),
+    stages(makeBottleneck({ expansion: 2 }), 2 * width, [3, 4, 6, 3]),
+    averagePool(size / 32),
+    flatten,
+    classes(1000),
   );
 }
 
@@ -68,27 +53,21 @@ function preactivated(width: number, stride: number): Layer {
       normRelu,
       conv(4 * width, 1, { bias: false }),
     );
-    const keepsShape = stride === 1 && fixed(x, 1) === 4 * width;
-    const shortcut = (): Value => (keepsShape ? x : conv(4 * width, 1, { stride, bias: false })(input));
-    return add(body(input), shortcut());
+    const projection: Layer = () => conv(4 * width, 1, { stride, bias: false })(input);
+    return add(body(input), shortcutTo(4 * width, stride, projection)(x));
   };
 }
 
-export function preactivatedResnet(labels: number, { depths, size = 224, width = 64 }: ResnetOptions): Network {
-  const blocks = depths.flatMap((depth, stage) =>
-    Array.from({ length: depth }, (_, i) => preactivated(width * 2 ** stage, i === 0 && stage > 0 ? 2 : 1)),
-  );
+export function preactivatedResnet(labels: number, depths: Depths, { size = 224, width = 64 } = {}): Network {
   return imageNetwork(
-    [3, size, size],
-    chain(
-      batchNorm(EPSILON),
-      conv(width, 7, { stride: 2, padding: 3, bias: false }),
-      normRelu,
-      maxPool(3, { stride: 2, padding: 1 }),
-      ...blocks,
-      normRelu,
-      channelMean,
-      classes(labels),
-    ),
+    size,
+    batchNorm(EPSILON),
+    conv(width, 7, { stride: 2, padding: 3, bias: false }),
+    normRelu,
+    maxPool(3, { stride: 2, padding: 1 }),
+    stages(preactivated, width, depths),
+    normRelu,
+    channelMean,
+    classes(labels),
   );
 }

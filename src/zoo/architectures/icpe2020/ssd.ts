@@ -1,4 +1,4 @@
-import { fixed, type GraphBuilder, type Value } from '../../builder.js';
+import { fixed, type GraphBuilder, type Network, type Value } from '../../builder.js';
 import { conv, maxPool } from '../../convolution.js';
 import { entry, pad, reshapeTo, slice } from '../../shaping.js';
 import {
@@ -19,7 +19,6 @@ import {
   transpose,
 } from '../../tensor.js';
 import { convolutions, vggStage } from '../vgg.js';
-import type { Network } from './network.js';
 
 interface Source {
   readonly layers: Layer;

@@ -1,10 +1,10 @@
 import { conv } from '../../convolution.js';
 import { channelsLast } from '../../shaping.js';
-import { chain } from '../../tensor.js';
+import type { Network } from '../../builder.js';
+import { imageNetwork } from '../../tensor.js';
 import { convolutions } from '../vgg.js';
-import { imageNetwork, type Network } from './network.js';
 
 /** Kim et al., Accurate Image Super-Resolution Using Very Deep Convolutional Networks, arXiv:1511.04587. */
 export function superResolution({ size = 255, width = 64 } = {}): Network {
-  return imageNetwork([1, size, size], chain(convolutions(width, 19), conv(1, 3, { padding: 1 }), channelsLast));
+  return imageNetwork([1, size, size], convolutions(width, 19), conv(1, 3, { padding: 1 }), channelsLast);
 }

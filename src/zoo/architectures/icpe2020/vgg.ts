@@ -1,20 +1,15 @@
 import { linear } from '../../convolution.js';
-import { chain, dropout, flatten, type Layer, relu } from '../../tensor.js';
+import { chain, dropout, flatten, imageNetwork, type Layer, relu } from '../../tensor.js';
+import { classes } from './classes.js';
+import type { Network } from '../../builder.js';
 import { vggStage } from '../vgg.js';
-import { classes, imageNetwork, type Network } from './network.js';
-
-interface VggOptions {
-  readonly depths: readonly [number, number, number, number, number];
-  readonly size?: number;
-  readonly width?: number;
-}
 
 function hidden(features: number): Layer {
   return chain(linear(features), relu, dropout);
 }
 
-export function vgg(labels: number, { depths, size = 224, width = 64 }: VggOptions): Network {
+export function vgg(labels: number, depths = [2, 2, 3, 3, 3], { size = 224, width = 64 } = {}): Network {
   const stages = depths.map((depth, i) => vggStage(width * Math.min(2 ** i, 8), depth));
   const head = [flatten, hidden(64 * width), hidden(64 * width), classes(labels)];
-  return imageNetwork([3, size, size], chain(...stages, ...head));
+  return imageNetwork(size, ...stages, ...head);
 }

@@ -1,8 +1,7 @@
-import { fixed } from '../../builder.js';
+import { fixed, type Network } from '../../builder.js';
 import { conv, convNormRelu, maxPool, normReluConv } from '../../convolution.js';
 import { resize } from '../../shaping.js';
-import { add, chain, identity, type Layer, sigmoid } from '../../tensor.js';
-import { imageNetwork, type Network } from './network.js';
+import { add, chain, identity, imageNetwork, type Layer, repeated, sigmoid } from '../../tensor.js';
 
 const VOLUME_DEPTH = 200;
 
@@ -15,7 +14,7 @@ function block(channels: number): Layer {
 }
 
 function blocks(channels: number, count: number): Layer {
-  return chain(...Array.from({ length: count }, () => block(channels)));
+  return repeated(count, block(channels));
 }
 
 /** The detour of each level contains the next level. */
@@ -26,13 +25,7 @@ function hourglass(channels: number, depth: number): Layer {
   return (x) => add(detour(x), lower(x));
 }
 
-interface VolumetricOptions {
-  readonly size?: number;
-  readonly width?: number;
-  readonly depth?: number;
-}
-
-export function volumetricRegression({ size = 192, width = 64, depth = 4 }: VolumetricOptions = {}): Network {
+export function volumetricRegression({ size = 192, width = 64, depth = 4 } = {}): Network {
   const channels = 4 * width;
   const stack = chain(
     hourglass(channels, depth),
@@ -42,19 +35,17 @@ export function volumetricRegression({ size = 192, width = 64, depth = 4 }: Volu
   );
   const refine: Layer = (x) => add(identity(x), stack(x));
   return imageNetwork(
-    [3, size, size],
-    chain(
-      convNormRelu(width, 7, { stride: 2, padding: 3 }),
-      block(2 * width),
-      maxPool(2, { stride: 2 }),
-      block(2 * width),
-      block(channels),
-      refine,
-      refine,
-      convNormRelu(channels, 1),
-      conv(VOLUME_DEPTH, 1),
-      resize('linear', 4),
-      sigmoid,
-    ),
+    size,
+    convNormRelu(width, 7, { stride: 2, padding: 3 }),
+    block(2 * width),
+    maxPool(2, { stride: 2 }),
+    block(2 * width),
+    block(channels),
+    refine,
+    refine,
+    convNormRelu(channels, 1),
+    conv(VOLUME_DEPTH, 1),
+    resize('linear', 4),
+    sigmoid,
   );
 }

@@ -1,9 +1,8 @@
 import { leakyRelu } from '../../activation.js';
-import { fixed, type Value } from '../../builder.js';
+import { fixed, type Network, type Value } from '../../builder.js';
 import { batchNorm, conv, maxPool } from '../../convolution.js';
 import { entry, pad, reshapeTo, slice } from '../../shaping.js';
 import { add, chain, concat, div, exp, type Layer, mul, sigmoid, softmaxOver, transpose } from '../../tensor.js';
-import type { Network } from './network.js';
 
 const ANCHORS = 5;
 const CLASSES = 80;

@@ -1,13 +1,14 @@
-import type { GraphBuilder, Value } from '../../builder.js';
+import type { Network, Value } from '../../builder.js';
 import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
 import { entry } from '../../shaping.js';
-import { add, bestEntry, chain, gatherRows, type Layer } from '../../tensor.js';
+import { add, bestEntry, chain, gatherRows, type Layer, repeated } from '../../tensor.js';
 import {
   attention,
   causalBias,
   dense,
   layerNorm,
+  prenormed,
   project,
   quickGelu,
   type TransformerSize,
@@ -22,12 +23,12 @@ const FEATURES = 512;
 const norm = layerNorm(1e-5);
 
 function encoder({ hidden, layers, heads }: TransformerSize, bias?: Value): Layer {
-  const attend: Layer = (x) => add(x, chain(norm, attention({ heads, bias }))(x));
-  const feed: Layer = (x) => add(x, chain(norm, dense(4 * hidden), quickGelu, dense(hidden))(x));
-  return chain(...Array.from({ length: layers }, () => chain(attend, feed)));
+  const attend = prenormed(norm, attention({ heads, bias }));
+  const feed = prenormed(norm, dense(4 * hidden), quickGelu, dense(hidden));
+  return repeated(layers, chain(attend, feed));
 }
 
-export function clipImage(tower: TransformerSize, pixels = 224): (graph: GraphBuilder) => void {
+export function clipImage(tower: TransformerSize, pixels = 224): Network {
   return (graph) => {
     const image = graph.input('pixel_values', 'float32', ['batch', 3, pixels, pixels]);
     const layers = chain(
@@ -44,12 +45,9 @@ export function clipImage(tower: TransformerSize, pixels = 224): (graph: GraphBu
   };
 }
 
-export function clipText(tower: TransformerSize): (graph: GraphBuilder) => void {
+export function clipText(tower: TransformerSize): Network {
   return (graph) => {
-    const dims = ['batch', 'sequence'];
-    const words = graph.input('input_ids', 'int64', dims);
-    const mask = graph.input('attention_mask', 'int64', dims);
-    const positions = graph.input('position_ids', 'int64', dims);
+    const [words, mask, positions] = graph.textInputs();
     const placed = add(
       gatherRows(embedding(graph, [VOCABULARY, tower.hidden]), words),
       gatherRows(embedding(graph, [POSITIONS, tower.hidden]), positions),
@@ -72,7 +70,9 @@ export const clipVitB32Image: ZooEntry = {
   name: 'clip_vit_b_32_image',
   title: 'CLIP ViT-B/32, images',
   paper: PAPER,
-  published: { parameters: 151_277_313 - 1 - 63_428_096, multiplyAccumulates: 4_408_811_520, source: SOURCE },
+  parameters: 151_277_313 - 1 - 63_428_096,
+  multiplyAccumulates: 4_408_811_520,
+  source: SOURCE,
   dimensions: { batch: 1 },
   define: clipImage({ hidden: 768, layers: 12, heads: 12 }),
 };
@@ -81,7 +81,9 @@ export const clipVitB32Text: ZooEntry = {
   name: 'clip_vit_b_32_text',
   title: 'CLIP ViT-B/32, texts',
   paper: PAPER,
-  published: { parameters: 63_428_096, multiplyAccumulates: 2_979_770_368, source: SOURCE },
+  parameters: 63_428_096,
+  multiplyAccumulates: 2_979_770_368,
+  source: SOURCE,
   dimensions: { batch: 1, sequence: 77 },
   define: clipText({ hidden: 512, layers: 12, heads: 8 }),
 };

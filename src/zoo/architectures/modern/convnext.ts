@@ -1,9 +1,9 @@
 import { fixed } from '../../builder.js';
 import { conv, globalAveragePool, linear } from '../../convolution.js';
 import { channelsFirst, channelsLast } from '../../shaping.js';
-import { add, chain, flatten, type Layer, mul } from '../../tensor.js';
+import { add, chain, flatten, imageNetwork, type Layer, mul, repeated } from '../../tensor.js';
 import { dense, gelu, layerNorm } from '../../transformer.js';
-import { imageClassifier, torchvisionClassifier } from '../image-classifier.js';
+import { torchvisionClassifiers } from '../torchvision.js';
 
 const norm = layerNorm(1e-6);
 
@@ -25,22 +25,27 @@ interface ConvnextOptions {
 
 export function convnext({ depths, width, size = 224 }: ConvnextOptions) {
   const stages = depths.map((depth, i) =>
-    chain(
-      ...(i === 0 ? [] : [imageNorm, conv(width * 2 ** i, 2, { stride: 2 })]),
-      ...Array.from({ length: depth }, () => block),
-    ),
+    chain(...(i === 0 ? [] : [imageNorm, conv(width * 2 ** i, 2, { stride: 2 })]), repeated(depth, block)),
   );
-  return imageClassifier(
+  return imageNetwork(
     size,
-    chain(conv(width, 4, { stride: 4 }), imageNorm, ...stages, globalAveragePool, imageNorm, flatten, linear(1000)),
+    conv(width, 4, { stride: 4 }),
+    imageNorm,
+    ...stages,
+    globalAveragePool,
+    imageNorm,
+    flatten,
+    linear(1000),
   );
 }
 
-export const convnextTiny = torchvisionClassifier('ConvNeXt_Tiny_Weights', {
-  name: 'convnext_tiny',
-  title: 'ConvNeXt-T',
-  paper: 'Liu et al., A ConvNet for the 2020s, CVPR 2022, arXiv:2201.03545',
-  parameters: 28_589_128,
-  multiplyAccumulates: 4_456_000_000,
-  define: convnext({ depths: [3, 3, 9, 3], width: 96 }),
-});
+const tiny = convnext({ depths: [3, 3, 9, 3], width: 96 });
+
+export const CONVNEXT = torchvisionClassifiers('Liu et al., A ConvNet for the 2020s, CVPR 2022, arXiv:2201.03545', [
+  'convnext_tiny',
+  'ConvNeXt-T',
+  'ConvNeXt_Tiny_Weights',
+  28_589_128,
+  4_456_000_000,
+  tiny,
+]);

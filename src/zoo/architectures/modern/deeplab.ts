@@ -1,32 +1,14 @@
 import { fixed } from '../../builder.js';
-import { batchNorm, branches, conv, convNormRelu, globalAveragePool, maxPool, residual } from '../../convolution.js';
+import { branches, conv, convNormRelu, globalAveragePool, maxPool } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
 import { resize } from '../../shaping.js';
-import { chain, dropout, type Layer, relu } from '../../tensor.js';
-
-interface BlockOptions {
-  readonly stride: number;
-  readonly dilation: number;
-}
-
-function bottleneck(width: number, { stride, dilation }: BlockOptions): Layer {
-  const body = chain(
-    convNormRelu(width, 1),
-    convNormRelu(width, 3, { stride, dilation, padding: dilation }),
-    conv(4 * width, 1, { bias: false }),
-    batchNorm(),
-  );
-  const projection = chain(conv(4 * width, 1, { stride, bias: false }), batchNorm());
-  return (x) => relu(residual(body, stride === 1 && fixed(x, 1) === 4 * width ? undefined : projection)(x));
-}
+import { chain, dropout, imageNetwork, type Layer, repeated } from '../../tensor.js';
+import { type Block, type Depths, makeBottleneck } from '../resnet.js';
 
 /** Dilation replaces a stride, from the second block of a stage on. */
 function stage(width: number, depth: number, stride: number, dilations: readonly [number, number]): Layer {
-  return chain(
-    ...Array.from({ length: depth }, (_, i) =>
-      bottleneck(width, { stride: i === 0 ? stride : 1, dilation: dilations[i === 0 ? 0 : 1] }),
-    ),
-  );
+  const [first, others] = dilations.map((dilation) => makeBottleneck({ dilation })) as [Block, Block];
+  return chain(first(width, stride), repeated(depth - 1, others(width, 1)));
 }
 
 /** The paper's figure 5. */
@@ -36,7 +18,7 @@ const pyramid: Layer = (x) => {
   return chain(branches(convNormRelu(256, 1), ...rates, pooled), convNormRelu(256, 1), dropout)(x);
 };
 
-export function deeplabV3(depths: readonly [number, number, number, number], size: number, width = 64): Layer {
+export function deeplabV3(depths: Depths, size: number, width = 64): Layer {
   return chain(
     convNormRelu(width, 7, { stride: 2, padding: 3 }),
     maxPool(3, { stride: 2, padding: 1 }),
@@ -56,15 +38,11 @@ export const deeplabV3Resnet50: ZooEntry = {
   name: 'deeplabv3_resnet50',
   title: 'DeepLab v3, ResNet-50',
   paper: 'Chen et al., Rethinking Atrous Convolution for Semantic Image Segmentation, 2017, arXiv:1706.05587',
-  published: {
-    parameters: 42_004_074 - (1024 * 256 * 9 + 2 * 256 + 256 * 21 + 21),
-    multiplyAccumulates: 178_722_000_000 - 65 * 65 * (1024 * 256 * 9 + 256 * 21),
-    source:
-      'torchvision DeepLabV3_ResNet50_Weights.COCO_WITH_VOC_LABELS_V1: num_params, _ops, less those of the auxiliary ' +
-      'classifier (class FCNHead: two convolutions, of which one has a normalization)',
-  },
+  parameters: 42_004_074 - (1024 * 256 * 9 + 2 * 256 + 256 * 21 + 21),
+  multiplyAccumulates: 178_722_000_000 - 65 * 65 * (1024 * 256 * 9 + 256 * 21),
+  source:
+    'torchvision DeepLabV3_ResNet50_Weights.COCO_WITH_VOC_LABELS_V1: num_params, _ops, less those of the auxiliary ' +
+    'classifier (class FCNHead: two convolutions, of which one has a normalization)',
   dimensions: { batch: 1 },
-  define: (graph) => {
-    graph.output('output', deeplabV3([3, 4, 6, 3], 520)(graph.input('input', 'float32', ['batch', 3, 520, 520])));
-  },
+  define: imageNetwork(520, deeplabV3([3, 4, 6, 3], 520)),
 };

@@ -1,4 +1,4 @@
-import { fixed, type GraphBuilder, type Value } from '../../builder.js';
+import { fixed, type Network, type Value } from '../../builder.js';
 import { conv, convNormRelu, maxPool } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
@@ -10,6 +10,7 @@ import {
   matMul,
   mul,
   relu,
+  repeated,
   reshape,
   sigmoid,
   softmax,
@@ -51,7 +52,7 @@ function feed(hidden: number, feedForward: number): Layer {
 }
 
 /** Positions of the image's cells are an input: else the model would compute them from a mask of the image. */
-export function detr(size: DetrSize): (graph: GraphBuilder) => void {
+export function detr(size: DetrSize): Network {
   const { hidden, heads, feedForward, layers, queries } = size;
   return (graph) => {
     const image = graph.input('pixel_values', 'float32', ['batch', 3, size.height, size.width]);
@@ -68,7 +69,7 @@ export function detr(size: DetrSize): (graph: GraphBuilder) => void {
       return feed(hidden, feedForward)(norm(add(x, attend({ query: placed, key: placed, value: x }, heads))));
     };
     const flat = transpose(reshape(backbone, [0, hidden, -1]), [0, 2, 1]);
-    const memory = chain(...Array.from({ length: layers }, () => encode))(flat);
+    const memory = repeated(layers, encode)(flat);
     const keys = add(memory, positions);
     const wanted = embedding(graph, [1, queries, hidden]);
     const decode: Layer = (x) => {
@@ -77,7 +78,7 @@ export function detr(size: DetrSize): (graph: GraphBuilder) => void {
       const seen = norm(add(own, attend({ query: add(own, wanted), key: keys, value: memory }, heads)));
       return feed(hidden, feedForward)(seen);
     };
-    const objects = chain(...Array.from({ length: layers }, () => decode), norm)(nothing(memory, queries));
+    const objects = chain(repeated(layers, decode), norm)(nothing(memory, queries));
     graph.output('logits', dense(CLASSES)(objects));
     graph.output('boxes', chain(dense(hidden), relu, dense(hidden), relu, dense(4), sigmoid)(objects));
   };
@@ -91,13 +92,11 @@ export const detrResnet50: ZooEntry = {
   name: 'detr_resnet50',
   title: 'DETR, ResNet-50',
   paper: 'Carion et al., End-to-End Object Detection with Transformers, ECCV 2020, arXiv:2005.12872',
-  published: {
-    // The published number leaves out the scales and shifts of the frozen normalizations, which have 26,560 channels.
-    parameters: 41_524_768 + 2 * 26_560,
-    source:
-      'DetrForObjectDetection of facebook/detr-resnet-50, 41,524,768 (the paper rounds to 41M), and the frozen ' +
-      'normalizations of the backbone',
-  },
+  // The published number leaves out the scales and shifts of the frozen normalizations, which have 26,560 channels.
+  parameters: 41_524_768 + 2 * 26_560,
+  source:
+    'DetrForObjectDetection of facebook/detr-resnet-50, 41,524,768 (the paper rounds to 41M), and the frozen ' +
+    'normalizations of the backbone',
   dimensions: { batch: 1 },
   define: detr({
     height: 800,

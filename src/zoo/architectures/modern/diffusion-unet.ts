@@ -1,4 +1,4 @@
-import { fixed, type GraphBuilder, type Value } from '../../builder.js';
+import { fixed, type Network, type Value } from '../../builder.js';
 import { conv, linear } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
 import { instanceNorm } from '../../normalization.js';
@@ -71,7 +71,7 @@ interface UnetSize {
   readonly attentionAt: number;
 }
 
-export function diffusionUnet({ size, width, levels, blocks, attentionAt }: UnetSize): (graph: GraphBuilder) => void {
+export function diffusionUnet({ size, width, levels, blocks, attentionAt }: UnetSize): Network {
   return (graph) => {
     const sample = graph.input('sample', 'float32', ['batch', 3, size, size]);
     const time = timeEmbedding(graph.input('timestep', 'int64', ['batch']), width);
@@ -105,10 +105,8 @@ export const ddpmCifar10: ZooEntry = {
   name: 'ddpm_cifar10',
   title: 'DDPM U-Net, CIFAR-10',
   paper: 'Ho et al., Denoising Diffusion Probabilistic Models, NeurIPS 2020, arXiv:2006.11239',
-  published: {
-    parameters: 35_746_307,
-    source: 'UNet2DModel of google/ddpm-cifar10-32 (the paper, appendix B: 35.7 million)',
-  },
+  parameters: 35_746_307,
+  source: 'UNet2DModel of google/ddpm-cifar10-32 (the paper, appendix B: 35.7 million)',
   dimensions: { batch: 1 },
   define: diffusionUnet({ size: 32, width: 128, levels: [1, 2, 2, 2], blocks: 2, attentionAt: 16 }),
 };

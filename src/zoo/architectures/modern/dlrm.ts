@@ -1,5 +1,5 @@
 import { int } from '../../../onnx/model/make-attributes.js';
-import type { GraphBuilder, Value } from '../../builder.js';
+import type { Network, Value } from '../../builder.js';
 import { linear } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
@@ -33,12 +33,12 @@ function interactions(vectors: Value, count: number): Value {
   const products = matMul(vectors, transpose(vectors, [0, 2, 1]));
   const pairs = Array.from({ length: count }, (_, i) => Array.from({ length: i }, (_, j) => i * count + j)).flat();
   const all = reshape(products, [0, count * count]);
-  const output = { elementType: all.elementType, dims: all.dims.with(1, pairs.length) };
+  const output = all.dims.with(1, pairs.length);
   return all.graph.apply('Gather', [all, all.graph.integers('pairs', pairs)], output, [int('axis', 1)]);
 }
 
 /** Each example has one entry of each category: an embedding bag would sum nothing. */
-export function dlrm({ dense, tables, features, bottom, top }: DlrmSize): (graph: GraphBuilder) => void {
+export function dlrm({ dense, tables, features, bottom, top }: DlrmSize): Network {
   return (graph) => {
     const numbers = graph.input('dense', 'float32', ['batch', dense]);
     const indices = graph.input('categories', 'int64', ['batch', tables.length]);
@@ -60,13 +60,11 @@ export const dlrmCriteo: ZooEntry = {
   name: 'dlrm_criteo',
   title: 'DLRM, Criteo Kaggle',
   paper: 'Naumov et al., Deep Learning Recommendation Model, 2019, arXiv:1906.00091',
-  published: {
-    parameters: 540_677_217,
-    multiplyAccumulates: 486_032,
-    source:
-      'the paper says about 540M parameters (section 5.1); both numbers follow from bench/dlrm_s_criteo_kaggle.sh of ' +
-      'github.com/facebookresearch/dlrm: tables 16 wide, 13-512-256-64-16 and 512-256-1',
-  },
+  parameters: 540_677_217,
+  multiplyAccumulates: 486_032,
+  source:
+    'the paper says about 540M parameters (section 5.1); both numbers follow from bench/dlrm_s_criteo_kaggle.sh of ' +
+    'github.com/facebookresearch/dlrm: tables 16 wide, 13-512-256-64-16 and 512-256-1',
   dimensions: { batch: 1 },
   define: dlrm({ dense: 13, tables: CRITEO, features: 16, bottom: [512, 256, 64], top: [512, 256] }),
 };

@@ -1,8 +1,8 @@
 import { int, ints } from '../../../onnx/model/make-attributes.js';
 import type { Dimension } from '../../../onnx/model/model.js';
-import { dimension, fixed, type GraphBuilder, type Value } from '../../builder.js';
+import { dimension, fixed, type Network, type Value } from '../../builder.js';
 import type { ZooEntry } from '../../entry.js';
-import { embedding, weight } from '../../initialization.js';
+import { embedding } from '../../initialization.js';
 import { quantizedMatMul } from '../../quantized.js';
 import { entry, expand, slice } from '../../shaping.js';
 import {
@@ -27,6 +27,8 @@ import {
   hideOthers,
   maskAsFloat,
   mergeHeads,
+  prenormed,
+  project,
   splitHeads,
   type TransformerSize,
 } from '../../transformer.js';
@@ -55,20 +57,14 @@ export function rmsNorm(epsilon: number): Layer {
   return (x) => {
     const { graph } = x;
     const square = pow(x, graph.scalar('two', 2));
-    const reduced = { elementType: x.elementType, dims: x.dims.with(-1, 1) };
-    const mean = graph.apply('ReduceMean', [square], reduced, [ints('axes', [-1]), int('keepdims', 1)]);
+    const mean = graph.apply('ReduceMean', [square], x.dims.with(-1, 1), [ints('axes', [-1]), int('keepdims', 1)]);
     const inverse = div(graph.scalar('one', 1), sqrt(add(mean, graph.scalar('epsilon', epsilon))));
     return mul(graph.weight('scale', [fixed(x, -1)], 0.9, 1.1), mul(x, inverse));
   };
 }
 
-interface Rotation {
-  readonly cos: Value;
-  readonly sin: Value;
-}
-
 /** Su et al., RoFormer, arXiv:2104.09864: [batch, 1, sequence, head size]. */
-function computeRotation(positions: Value, headSize: number): Rotation {
+function computeRotation(positions: Value, headSize: number) {
   const { graph } = positions;
   const frequencies = Array.from({ length: headSize / 2 }, (_, i) => ROPE_BASE ** ((-2 * i) / headSize));
   const angles = mul(unsqueeze(maskAsFloat(positions), [2]), graph.floats('frequencies', frequencies));
@@ -76,7 +72,7 @@ function computeRotation(positions: Value, headSize: number): Rotation {
   return { cos: graph.apply('Cos', [both], both), sin: graph.apply('Sin', [both], both) };
 }
 
-function rotate(x: Value, { cos, sin }: Rotation): Value {
+function rotate(x: Value, { cos, sin }: ReturnType<typeof computeRotation>): Value {
   const size = fixed(x, 3);
   const turned = concat(3, [neg(slice(3, size / 2, size)(x)), slice(3, 0, size / 2)(x)]);
   return add(mul(x, cos), mul(turned, sin));
@@ -90,24 +86,19 @@ function shared(x: Value, heads: number): Value {
   const repeated = expand(unsqueeze(x, [2]), [1, 1, heads / keyValueHeads, 1, 1]);
   const dims: Dimension[] = [dimension(x, 0), heads, dimension(x, 2), size];
   const shape = x.graph.integers('shape', [0, heads, -1, size]);
-  return x.graph.apply('Reshape', [repeated, shape], { elementType: x.elementType, dims });
+  return x.graph.apply('Reshape', [repeated, shape], dims);
 }
 
 function appended(past: Value, now: Value): Value {
   const dims = past.dims.with(2, `${dimension(past, 2)} + ${dimension(now, 2)}`);
-  return past.graph.apply('Concat', [past, now], { elementType: past.elementType, dims }, [int('axis', 2)]);
+  return past.graph.apply('Concat', [past, now], dims, [int('axis', 2)]);
 }
 
-export function llamaDecoder(size: LlamaSize, phase: Phase, precision: Precision): (graph: GraphBuilder) => void {
+export function llamaDecoder(size: LlamaSize, phase: Phase, precision: Precision): Network {
   const { hidden, layers, heads, keyValueHeads, feedForward, vocabulary, tied } = size;
   const headSize = hidden / heads;
-  const linear =
-    (features: number): Layer =>
-    (x) => {
-      const inputs = fixed(x, -1);
-      if (precision === 'int4') return quantizedMatMul(x, features);
-      return matMul(x, weight(x.graph, [inputs, features], inputs));
-    };
+  const linear = (features: number): Layer =>
+    precision === 'int4' ? (x) => quantizedMatMul(x, features) : project(features);
 
   return (graph) => {
     const length = phase === 'prefill' ? 'sequence' : 1;
@@ -138,14 +129,9 @@ export function llamaDecoder(size: LlamaSize, phase: Phase, precision: Precision
       };
     const feed: Layer = (x) => linear(hidden)(mul(silu(linear(feedForward)(x)), linear(feedForward)(x)));
     const norm = rmsNorm(EPSILON);
-    const block =
-      (layer: number): Layer =>
-      (x) => {
-        const attended = add(x, chain(norm, attention(layer))(x));
-        return add(attended, chain(norm, feed)(attended));
-      };
-
-    const blocks = Array.from({ length: layers }, (_, layer) => block(layer));
+    const blocks = Array.from({ length: layers }, (_, layer) =>
+      chain(prenormed(norm, attention(layer)), prenormed(norm, feed)),
+    );
     const last = chain(...blocks, norm, entry(1, -1))(gatherRows(table, words));
     graph.output('logits', head(last, table, { vocabulary, tied, precision }));
   };
@@ -159,21 +145,13 @@ function head(x: Value, table: Value, { vocabulary, tied, precision }: Head): Va
   const hidden = fixed(x, -1);
   if (precision === 'int4') return quantizedMatMul(x, vocabulary, tied ? table : undefined);
   if (tied) return matMul(x, x.graph.tiedWeight('lm_head', [hidden, vocabulary], table));
-  return matMul(x, weight(x.graph, [hidden, vocabulary], hidden));
-}
-
-interface Released {
-  readonly name: string;
-  readonly title: string;
-  readonly paper: string;
-  readonly parameters: number;
-  readonly size: LlamaSize;
+  return project(vocabulary)(x);
 }
 
 const LLAMA3 = 'Grattafiori et al., The Llama 3 Herd of Models, arXiv:2407.21783, 2024';
 
 /** Sizes are from model cards, parameters from files. */
-const RELEASED: readonly Released[] = [
+const RELEASED = [
   {
     name: 'llama_0.1b',
     title: 'SmolLM2-135M',
@@ -233,16 +211,14 @@ export const LLAMAS: readonly ZooEntry[] = RELEASED.flatMap(({ name, title, pape
         name: `${name}_${precision === 'int4' ? 'int4_' : ''}${phase}`,
         title: `${title}, ${isPrefill ? 'prompt' : 'one token'}, ${precision}`,
         paper,
-        published: {
-          parameters,
-          multiplyAccumulates: isPrefill
-            ? multiplyAccumulates(size, PROMPT, PROMPT)
-            : multiplyAccumulates(size, 1, PROMPT + 1),
-          source:
-            `parameters: safetensors.total of ${title} on Hugging Face (its model card rounds); ` +
-            'multiply-accumulates: the matrix products in appendix F of ' +
-            'Hoffmann et al., arXiv:2203.15556',
-        },
+        parameters,
+        multiplyAccumulates: isPrefill
+          ? multiplyAccumulates(size, PROMPT, PROMPT)
+          : multiplyAccumulates(size, 1, PROMPT + 1),
+        source:
+          `parameters: safetensors.total of ${title} on Hugging Face (its model card rounds); ` +
+          'multiply-accumulates: the matrix products in appendix F of ' +
+          'Hoffmann et al., arXiv:2203.15556',
         dimensions: { batch: 1, ...(isPrefill ? { sequence: PROMPT } : { past: PROMPT }) },
         define: llamaDecoder(size, phase, precision),
       };

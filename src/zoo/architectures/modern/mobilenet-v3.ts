@@ -1,14 +1,14 @@
 import { hardSigmoid, hardSwish } from '../../activation.js';
 import { fixed } from '../../builder.js';
-import { batchNorm, conv, globalAveragePool, linear, residual } from '../../convolution.js';
-import { chain, flatten, type Layer, relu } from '../../tensor.js';
-import { imageClassifier, torchvisionClassifier } from '../image-classifier.js';
+import { convNorm, globalAveragePool, linear, residual } from '../../convolution.js';
+import { chain, flatten, imageNetwork, type Layer, relu } from '../../tensor.js';
+import { torchvisionClassifiers } from '../torchvision.js';
 import { squeezeAndExcite } from './squeeze-and-excite.js';
 
 type Row = readonly [kernel: number, middle: number, channels: number, se: boolean, activation: 'RE' | 'HS', s: number];
 
-function convNorm(channels: number, kernel: number, stride = 1, groups = 1): Layer {
-  return chain(conv(channels, kernel, { stride, padding: (kernel - 1) / 2, groups, bias: false }), batchNorm(1e-3));
+function convolution(channels: number, kernel: number, stride = 1, groups = 1): Layer {
+  return convNorm(channels, kernel, { stride, padding: (kernel - 1) / 2, groups, epsilon: 1e-3 });
 }
 
 /** The nearest multiple of eight that is not much smaller. */
@@ -19,15 +19,15 @@ function roundedToEights(channels: number): number {
 
 function bottleneck([kernel, middle, channels, hasExcitation, activation, stride]: Row): Layer {
   const activate = activation === 'RE' ? relu : hardSwish;
-  const excite = squeezeAndExcite({ squeezed: roundedToEights(middle / 4), gate: hardSigmoid });
+  const excite = squeezeAndExcite(roundedToEights(middle / 4), { gate: hardSigmoid });
   return (x) => {
     const inputs = fixed(x, 1);
     const body = chain(
-      ...(middle === inputs ? [] : [convNorm(middle, 1), activate]),
-      convNorm(middle, kernel, stride, middle),
+      ...(middle === inputs ? [] : [convolution(middle, 1), activate]),
+      convolution(middle, kernel, stride, middle),
       activate,
       ...(hasExcitation ? [excite] : []),
-      convNorm(channels, 1),
+      convolution(channels, 1),
     );
     return stride === 1 && inputs === channels ? residual(body)(x) : body(x);
   };
@@ -52,28 +52,24 @@ const LARGE: readonly Row[] = [
 ];
 
 export function mobilenetV3(size: number) {
-  return imageClassifier(
+  return imageNetwork(
     size,
-    chain(
-      convNorm(16, 3, 2),
-      hardSwish,
-      ...LARGE.map(bottleneck),
-      convNorm(960, 1),
-      hardSwish,
-      globalAveragePool,
-      flatten,
-      linear(1280),
-      hardSwish,
-      linear(1000),
-    ),
+    convolution(16, 3, 2),
+    hardSwish,
+    ...LARGE.map(bottleneck),
+    convolution(960, 1),
+    hardSwish,
+    globalAveragePool,
+    flatten,
+    linear(1280),
+    hardSwish,
+    linear(1000),
   );
 }
 
-export const mobilenetV3Large = torchvisionClassifier('MobileNet_V3_Large_Weights', {
-  name: 'mobilenet_v3_large',
-  title: 'MobileNet v3 large',
-  paper: 'Howard et al., Searching for MobileNetV3, ICCV 2019, arXiv:1905.02244',
-  parameters: 5_483_032,
-  multiplyAccumulates: 217_000_000,
-  define: mobilenetV3(224),
-});
+const network = mobilenetV3(224);
+
+export const MOBILENET_V3 = torchvisionClassifiers(
+  'Howard et al., Searching for MobileNetV3, ICCV 2019, arXiv:1905.02244',
+  ['mobilenet_v3_large', 'MobileNet v3 large', 'MobileNet_V3_Large_Weights', 5_483_032, 217_000_000, network],
+);

@@ -1,9 +1,9 @@
 import { int } from '../../../onnx/model/make-attributes.js';
 import { fixed, type Value } from '../../builder.js';
-import { conv, globalAveragePool, linear, type MakeWeights, maxPool } from '../../convolution.js';
+import { conv, globalAveragePool, linear, type MakeWeights, maxPool, residual, shortcutTo } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
-import { add, chain, flatten, type Layer, relu } from '../../tensor.js';
-import { imageClassifier } from '../image-classifier.js';
+import { chain, flatten, imageNetwork, type Layer, relu } from '../../tensor.js';
+import { stages } from '../resnet.js';
 
 /** To 8 bits and back, as quantizers do around every operator. */
 const quantized: Layer = (x) => {
@@ -39,30 +39,22 @@ const convRelu = (channels: number, kernel: number, stride = 1): Layer =>
 function block(width: number, stride: number): Layer {
   const body = chain(convRelu(width, 1), convRelu(width, 3, stride), convolution(4 * width, 1), quantized);
   const projection = chain(convolution(4 * width, 1, stride), quantized);
-  return (x) => {
-    const keepsShape = stride === 1 && fixed(x, 1) === 4 * width;
-    return chain(relu, quantized)(add(body(x), keepsShape ? x : projection(x)));
-  };
+  return chain(residual(body, shortcutTo(4 * width, stride, projection)), relu, quantized);
 }
 
 export function quantizedResnet(depths: readonly number[], size = 224) {
-  const blocks = depths.flatMap((depth, stage) =>
-    Array.from({ length: depth }, (_, i) => block(64 * 2 ** stage, i === 0 && stage > 0 ? 2 : 1)),
-  );
-  return imageClassifier(
+  return imageNetwork(
     size,
-    chain(
-      quantized,
-      convRelu(64, 7, 2),
-      maxPool(3, { stride: 2, padding: 1 }),
-      quantized,
-      ...blocks,
-      globalAveragePool,
-      quantized,
-      flatten,
-      quantized,
-      linear(1000, weights),
-    ),
+    quantized,
+    convRelu(64, 7, 2),
+    maxPool(3, { stride: 2, padding: 1 }),
+    quantized,
+    stages(block, 64, depths),
+    globalAveragePool,
+    quantized,
+    flatten,
+    quantized,
+    linear(1000, weights),
   );
 }
 
@@ -71,13 +63,11 @@ export const resnet50Int8: ZooEntry = {
   name: 'resnet50_int8',
   title: 'ResNet-50, 8 bits (QDQ)',
   paper: 'He et al., Deep Residual Learning for Image Recognition, CVPR 2016, arXiv:1512.03385',
-  published: {
-    parameters: 25_557_032 - 26_560,
-    multiplyAccumulates: 4_089_000_000,
-    source:
-      'torchvision ResNet50_Weights.IMAGENET1K_V1: num_params, _ops; without one of the two numbers that a ' +
-      'normalization has for each channel, because normalizations are folded into convolutions',
-  },
+  parameters: 25_557_032 - 26_560,
+  multiplyAccumulates: 4_089_000_000,
+  source:
+    'torchvision ResNet50_Weights.IMAGENET1K_V1: num_params, _ops; without one of the two numbers that a ' +
+    'normalization has for each channel, because normalizations are folded into convolutions',
   dimensions: { batch: 1 },
   define: quantizedResnet([3, 4, 6, 3]),
 };

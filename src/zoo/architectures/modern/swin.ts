@@ -7,6 +7,7 @@ import {
   chain,
   concat,
   gatherRows,
+  imageNetwork,
   type Layer,
   matMul,
   mul,
@@ -18,8 +19,8 @@ import {
   transpose,
   unsqueeze,
 } from '../../tensor.js';
-import { dense, gelu, layerNorm, project } from '../../transformer.js';
-import { imageClassifier, imageScores, torchvisionClassifier } from '../image-classifier.js';
+import { dense, gelu, layerNorm, prenormed, project } from '../../transformer.js';
+import { imageScores, torchvisionClassifiers } from '../torchvision.js';
 
 const WINDOW = 7;
 const PIXELS = WINDOW ** 2;
@@ -104,9 +105,9 @@ function attention(heads: number, shift: number): Layer {
 function block(heads: number, isShifted: boolean): Layer {
   return (x) => {
     const shift = isShifted && fixed(x, 1) > WINDOW ? SHIFT : 0;
-    const attended = add(x, chain(norm, attention(heads, shift))(x));
     const channels = fixed(x, 3);
-    return add(attended, chain(norm, dense(4 * channels), gelu, dense(channels))(attended));
+    const feed = prenormed(norm, dense(4 * channels), gelu, dense(channels));
+    return chain(prenormed(norm, attention(heads, shift)), feed)(x);
   };
 }
 
@@ -132,17 +133,25 @@ export function swin({ depths, width, heads, size = 224 }: SwinOptions) {
       ...Array.from({ length: depth }, (_, j) => block(heads * 2 ** i, j % 2 === 1)),
     ),
   );
-  return imageClassifier(
+  return imageNetwork(
     size,
-    chain(conv(width, 4, { stride: 4 }), channelsLast, norm, ...stages, norm, channelsFirst, imageScores),
+    conv(width, 4, { stride: 4 }),
+    channelsLast,
+    norm,
+    ...stages,
+    norm,
+    channelsFirst,
+    imageScores,
   );
 }
 
-export const swinTiny = torchvisionClassifier('Swin_T_Weights', {
-  name: 'swin_t',
-  title: 'Swin-T',
-  paper: 'Liu et al., Swin Transformer, ICCV 2021, arXiv:2103.14030',
-  parameters: 28_288_354,
-  multiplyAccumulates: 4_491_000_000,
-  define: swin({ depths: [2, 2, 6, 2], width: 96, heads: 3 }),
-});
+const tiny = swin({ depths: [2, 2, 6, 2], width: 96, heads: 3 });
+
+export const SWIN = torchvisionClassifiers('Liu et al., Swin Transformer, ICCV 2021, arXiv:2103.14030', [
+  'swin_t',
+  'Swin-T',
+  'Swin_T_Weights',
+  28_288_354,
+  4_491_000_000,
+  tiny,
+]);

@@ -1,7 +1,7 @@
-import { fixed, type GraphBuilder, type Value } from '../../builder.js';
+import { fixed, type GraphBuilder, type Network, type Value } from '../../builder.js';
 import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
-import { add, chain, gatherRows, type Layer, matMul, mul, relu, transpose, unsqueeze } from '../../tensor.js';
+import { add, chain, gatherRows, type Layer, matMul, mul, relu, repeated, transpose, unsqueeze } from '../../tensor.js';
 import { attention, causalBias, hideOthers, maskAsFloat, project, type TransformerSize } from '../../transformer.js';
 import { rmsNorm } from './llama.js';
 
@@ -41,19 +41,19 @@ function inputsOf(graph: GraphBuilder): readonly [words: Value, mask: Value, buc
   ];
 }
 
-export function t5Encoder(size: T5Size): (graph: GraphBuilder) => void {
+export function t5Encoder(size: T5Size): Network {
   return (graph) => {
     const [words, mask, buckets] = inputsOf(graph);
     const hidden = hideOthers(unsqueeze(maskAsFloat(mask), [1, 2]));
     const embedded = gatherRows(embedding(graph, [VOCABULARY, size.hidden]), words);
     const bias = add(distanceBias(buckets, size.heads), hidden);
-    const layers = Array.from({ length: size.layers }, () => chain(block(attend(size, bias)), block(feed(size))));
-    graph.output('last_hidden_state', chain(...layers, norm)(embedded));
+    const layers = repeated(size.layers, chain(block(attend(size, bias)), block(feed(size))));
+    graph.output('last_hidden_state', chain(layers, norm)(embedded));
   };
 }
 
 /** The head's weight is the word table; there is no cache. */
-export function t5Decoder(size: T5Size): (graph: GraphBuilder) => void {
+export function t5Decoder(size: T5Size): Network {
   return (graph) => {
     const [words, mask, buckets] = inputsOf(graph);
     const encoded = graph.input('encoder_hidden_states', 'float32', ['batch', 'encoder_sequence', size.hidden]);
@@ -61,10 +61,11 @@ export function t5Decoder(size: T5Size): (graph: GraphBuilder) => void {
     const table = embedding(graph, [VOCABULARY, size.hidden]);
     const bias = add(distanceBias(buckets, size.heads), causalBias(mask));
     const crossBias = hideOthers(unsqueeze(maskAsFloat(encoderMask), [1, 2]));
-    const layers = Array.from({ length: size.layers }, () =>
+    const layers = repeated(
+      size.layers,
       chain(block(attend(size, bias)), block(attend(size, crossBias, encoded)), block(feed(size))),
     );
-    const last = chain(...layers, norm)(gatherRows(table, words));
+    const last = chain(layers, norm)(gatherRows(table, words));
     const scaled = mul(last, graph.scalar('scale', fixed(last, -1) ** -0.5));
     graph.output('logits', matMul(scaled, graph.tiedWeight('lm_head', [size.hidden, VOCABULARY], table)));
   };
@@ -83,7 +84,9 @@ export const t5SmallEncoder: ZooEntry = {
   name: 't5_small_encoder',
   title: 'T5-small, encoder',
   paper: PAPER,
-  published: { parameters: 35_330_816, multiplyAccumulates: 2_516_582_400, source: SOURCE },
+  parameters: 35_330_816,
+  multiplyAccumulates: 2_516_582_400,
+  source: SOURCE,
   dimensions: { batch: 1, sequence: 128 },
   define: t5Encoder(SMALL),
 };
@@ -92,7 +95,9 @@ export const t5SmallDecoder: ZooEntry = {
   name: 't5_small_decoder',
   title: 'T5-small, decoder',
   paper: PAPER,
-  published: { parameters: 60_506_624 - 35_330_816 + 32_128 * 512, multiplyAccumulates: 5_528_092_672, source: SOURCE },
+  parameters: 60_506_624 - 35_330_816 + 32_128 * 512,
+  multiplyAccumulates: 5_528_092_672,
+  source: SOURCE,
   dimensions: { batch: 1, sequence: 128, encoder_sequence: 128 },
   define: t5Decoder(SMALL),
 };

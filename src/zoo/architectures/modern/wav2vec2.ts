@@ -1,9 +1,9 @@
-import { fixed, type GraphBuilder } from '../../builder.js';
+import { fixed, type Network } from '../../builder.js';
 import { conv } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
 import { instanceNorm } from '../../normalization.js';
 import { slice } from '../../shaping.js';
-import { add, chain, type Layer, transpose, unsqueeze } from '../../tensor.js';
+import { add, chain, type Layer, repeated, transpose, unsqueeze } from '../../tensor.js';
 import { attention, dense, gelu, layerNorm, type TransformerSize } from '../../transformer.js';
 
 interface Wav2vec2Size extends TransformerSize {
@@ -33,7 +33,7 @@ const withPositions: Layer = (x) => {
   return add(x, chain(turn, convolve, slice(2, 0, fixed(x, 1)), gelu, turn)(x));
 };
 
-export function wav2vec2(size: Wav2vec2Size): (graph: GraphBuilder) => void {
+export function wav2vec2(size: Wav2vec2Size): Network {
   const { hidden, layers, heads, channels, samples } = size;
   const attend: Layer = (x) => norm(add(attention({ heads })(x), x));
   const feed: Layer = (x) => norm(add(chain(dense(4 * hidden), gelu, dense(hidden))(x), x));
@@ -47,8 +47,8 @@ export function wav2vec2(size: Wav2vec2Size): (graph: GraphBuilder) => void {
       withPositions,
       norm,
     )(unsqueeze(sound, [1]));
-    const blocks = Array.from({ length: layers }, () => chain(attend, feed));
-    graph.output('last_hidden_state', chain(...blocks)(encoded));
+    const blocks = repeated(layers, chain(attend, feed));
+    graph.output('last_hidden_state', chain(blocks)(encoded));
   };
 }
 
@@ -56,15 +56,13 @@ export const wav2vec2Base: ZooEntry = {
   name: 'wav2vec2_base',
   title: 'wav2vec 2.0 base',
   paper: 'Baevski et al., wav2vec 2.0, NeurIPS 2020, arXiv:2006.11477',
-  published: {
-    // Without the mask of training (768), and with the 128 factors of one convolution multiplied into its weight.
-    parameters: 94_371_712 - 768 - 128,
-    multiplyAccumulates: 6_911_374_336,
-    source:
-      'parameters: Wav2Vec2Model of facebook/wav2vec2-base, 94,371,712 (the paper rounds to 95M), of which 768 are a mask ' +
-      'of training and 128 are multiplied into a weight; multiply-accumulates: the matrix products in appendix F of ' +
-      'Hoffmann et al., arXiv:2203.15556, and the convolutions',
-  },
+  // Without the mask of training (768), and with the 128 factors of one convolution multiplied into its weight.
+  parameters: 94_371_712 - 768 - 128,
+  multiplyAccumulates: 6_911_374_336,
+  source:
+    'parameters: Wav2Vec2Model of facebook/wav2vec2-base, 94,371,712 (the paper rounds to 95M), of which 768 are a mask ' +
+    'of training and 128 are multiplied into a weight; multiply-accumulates: the matrix products in appendix F of ' +
+    'Hoffmann et al., arXiv:2203.15556, and the convolutions',
   dimensions: { batch: 1 },
   define: wav2vec2({ hidden: 768, layers: 12, heads: 12, channels: 512, samples: 16_000 }),
 };

@@ -1,8 +1,8 @@
-import type { GraphBuilder, Value } from '../../builder.js';
+import type { Network, Value } from '../../builder.js';
 import { conv } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
 import { embedding } from '../../initialization.js';
-import { add, chain, gatherRows, type Layer, matMul, transpose } from '../../tensor.js';
+import { add, chain, gatherRows, type Layer, matMul, repeated, transpose } from '../../tensor.js';
 import { attention, causalBias, dense, gelu, layerNorm, project, type TransformerSize } from '../../transformer.js';
 
 interface WhisperSize extends TransformerSize {
@@ -30,7 +30,7 @@ function feed({ hidden }: WhisperSize): Layer {
   return chain(dense(4 * hidden), gelu, dense(hidden));
 }
 
-export function whisperEncoder(size: WhisperSize): (graph: GraphBuilder) => void {
+export function whisperEncoder(size: WhisperSize): Network {
   const { hidden, layers, frames } = size;
   return (graph) => {
     const sound = graph.input('input_features', 'float32', ['batch', MEL_BANDS, 2 * frames]);
@@ -42,27 +42,25 @@ export function whisperEncoder(size: WhisperSize): (graph: GraphBuilder) => void
       (x) => transpose(x, [0, 2, 1]),
     )(sound);
     const placed = add(convolved, embedding(graph, [frames, hidden]));
-    const blocks = Array.from({ length: layers }, () => chain(block(attend(size)), block(feed(size))));
-    graph.output('last_hidden_state', chain(...blocks, norm)(placed));
+    const blocks = repeated(layers, chain(block(attend(size)), block(feed(size))));
+    graph.output('last_hidden_state', chain(blocks, norm)(placed));
   };
 }
 
 /** The head's weight is the word table; there is no cache. */
-export function whisperDecoder(size: WhisperSize): (graph: GraphBuilder) => void {
+export function whisperDecoder(size: WhisperSize): Network {
   const { hidden, layers, frames } = size;
   return (graph) => {
-    const dims = ['batch', 'sequence'];
-    const words = graph.input('input_ids', 'int64', dims);
-    const mask = graph.input('attention_mask', 'int64', dims);
-    const positions = graph.input('position_ids', 'int64', dims);
+    const [words, mask, positions] = graph.textInputs();
     const encoded = graph.input('encoder_hidden_states', 'float32', ['batch', frames, hidden]);
     const table = embedding(graph, [VOCABULARY, hidden]);
     const placed = add(gatherRows(table, words), gatherRows(embedding(graph, [POSITIONS, hidden]), positions));
     const bias = causalBias(mask);
-    const blocks = Array.from({ length: layers }, () =>
+    const blocks = repeated(
+      layers,
       chain(block(attend(size, bias)), block(attend(size, undefined, encoded)), block(feed(size))),
     );
-    const last = chain(...blocks, norm)(placed);
+    const last = chain(blocks, norm)(placed);
     graph.output('logits', matMul(last, graph.tiedWeight('lm_head', [hidden, VOCABULARY], table)));
   };
 }
@@ -80,7 +78,9 @@ export const whisperTinyEncoder: ZooEntry = {
   name: 'whisper_tiny_encoder',
   title: 'Whisper-tiny, encoder',
   paper: PAPER,
-  published: { parameters: 8_208_384, multiplyAccumulates: 18_468_864_000, source: SOURCE },
+  parameters: 8_208_384,
+  multiplyAccumulates: 18_468_864_000,
+  source: SOURCE,
   dimensions: { batch: 1 },
   define: whisperEncoder(TINY),
 };
@@ -89,7 +89,9 @@ export const whisperTinyDecoder: ZooEntry = {
   name: 'whisper_tiny_decoder',
   title: 'Whisper-tiny, decoder',
   paper: PAPER,
-  published: { parameters: 29_552_256, multiplyAccumulates: 6_015_860_736, source: SOURCE },
+  parameters: 29_552_256,
+  multiplyAccumulates: 6_015_860_736,
+  source: SOURCE,
   dimensions: { batch: 1, sequence: 128 },
   define: whisperDecoder(TINY),
 };

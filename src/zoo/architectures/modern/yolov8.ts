@@ -1,4 +1,4 @@
-import { fixed, type GraphBuilder, type Value } from '../../builder.js';
+import { fixed, type Network, type Value } from '../../builder.js';
 import { batchNorm, conv, maxPool } from '../../convolution.js';
 import type { ZooEntry } from '../../entry.js';
 import { reshapeTo, resize, slice } from '../../shaping.js';
@@ -94,7 +94,7 @@ function computeBoxes(distances: Value, scales: readonly Scale[]): Value {
 }
 
 /** With boxes as corners, without non-maximum suppression. */
-export function yoloV8({ size, width }: YoloSize): (graph: GraphBuilder) => void {
+export function yoloV8({ size, width }: YoloSize): Network {
   const w2 = 2 * width;
   const w4 = 4 * width;
   const w8 = 8 * width;
@@ -126,13 +126,11 @@ export const yoloV8n: ZooEntry = {
   name: 'yolov8n',
   title: 'YOLOv8-n-like detector',
   paper: 'Jocher et al., Ultralytics YOLOv8, 2023, github.com/ultralytics/ultralytics',
-  published: {
-    parameters: 3_157_200,
-    multiplyAccumulates: 4_350_000_000,
-    source:
-      'parameters: the summary in ultralytics/cfg/models/v8/yolov8.yaml (its 8.9 GFLOPs count normalizations, too); ' +
-      'multiply-accumulates: 8.7 GFLOPs of two each, the summary that the package prints of the fused yolov8n.pt',
-  },
+  parameters: 3_157_200,
+  multiplyAccumulates: 4_350_000_000,
+  source:
+    'parameters: the summary in ultralytics/cfg/models/v8/yolov8.yaml (its 8.9 GFLOPs count normalizations, too); ' +
+    'multiply-accumulates: 8.7 GFLOPs of two each, the summary that the package prints of the fused yolov8n.pt',
   dimensions: { batch: 1 },
   define: yoloV8({ size: 640, width: 16 }),
 };
