@@ -22,12 +22,6 @@ const MACHINE_SPREADS: CollectionDefinition<StoredSpread> = {
   indexes: [],
 };
 
-function spreadIn(stored: StoredSpread | undefined): MachineSpread | undefined {
-  if (stored === undefined) return undefined;
-  const { machines, benchmarks, relative } = stored;
-  return { machines, benchmarks, relative };
-}
-
 /**
  * The agent's comparison, which is stored, or a stored one of more benchmarks. The store does not know a measurement's
  * machine, so it is of the whole system. @throws PlatformError as the store does
@@ -39,7 +33,11 @@ export async function readMachineSpread(
   const spreads = store.collection(MACHINE_SPREADS);
   const found = agent.machineSpread?.();
   const stored = await unlessUnavailable(spreads.get({ system }));
-  if (found === undefined || (stored !== undefined && stored.benchmarks > found.benchmarks)) return spreadIn(stored);
+  if (found === undefined || (stored !== undefined && stored.benchmarks > found.benchmarks)) {
+    if (stored === undefined) return undefined;
+    const { system: _, comparedAt: __, ...spread } = stored;
+    return spread;
+  }
   await spreads.put({ system, ...found, comparedAt: new Date().toISOString() });
   return found;
 }
