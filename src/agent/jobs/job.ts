@@ -117,8 +117,7 @@ export type Measured = Readonly<
 
 /** How a job ended. `rejected`: the request was wrong or the machine failed, so nothing was measured. */
 export type JobResult =
-  | { readonly kind: 'measured'; readonly measured: Measured }
-  | { readonly kind: 'measured-bricks'; readonly measured: readonly Measured[] }
+  | { readonly kind: 'measured'; readonly measured: readonly Measured[] }
   | { readonly kind: 'traced'; readonly trace: LayerTrace }
   | { readonly kind: 'inferred'; readonly values: ReadonlyMap<string, InferredValue> }
   | {

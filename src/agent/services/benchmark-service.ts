@@ -113,9 +113,10 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       };
       const name = request.name?.slice(0, MAX_NAME_CHARACTERS);
       const job = { kind: 'measure', benchmark, name, runOptions, ...setup } as const;
-      const measured = buildMeasured(await runner.run(job, setup.limits, { signal, onProgress, onWaiting }));
-      const measurement = toWireMeasurement(benchmark.signature, measured);
-      call.write({ event: { $case: 'measurement', value: measurement } });
+      const end = await runner.run(job, setup.limits, { signal, onProgress, onWaiting });
+      for (const measured of buildMeasured(end, 1)) {
+        call.write({ event: { $case: 'measurement', value: toWireMeasurement(benchmark.signature, measured) } });
+      }
     }),
     measureBricks: calls.streaming(async (call, signal) => {
       if (!isAbleTo(description, 'measure_bricks')) {
