@@ -136,6 +136,10 @@ export type System = z.infer<typeof systemSchema>;
 /** Leaves out what else an agent says about itself. */
 const identifying = z.object(systemFactsSchema.shape);
 
+function hashedFacts({ memoryBytes: _, devices: __, ...facts }: SystemFacts): readonly unknown[] {
+  return Object.values(facts);
+}
+
 /**
  * SHA-256 of all facts in the order of their schema, without memory, which varies by pages between boots. A fact that is
  * newer than version 0.1 is hashed only where it is present, so that stored measurements keep their system.
@@ -143,11 +147,11 @@ const identifying = z.object(systemFactsSchema.shape);
 function identify(described: SystemFacts, runOptions: RunOptions): System {
   const facts = identifying.parse(described);
   facts.processorFeatures.sort();
-  const { memoryBytes: _, devices = [], ...hashedFacts } = facts;
+  const { devices = [] } = facts;
   const { threads, executionProvider, optimizationLevel } = runOptions;
   const further = furtherOptions(runOptions);
   const hashed = [
-    ...Object.values(hashedFacts),
+    ...hashedFacts(facts),
     threads,
     executionProvider,
     optimizationLevel,

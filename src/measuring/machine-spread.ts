@@ -22,6 +22,10 @@ const MACHINE_SPREADS: CollectionDefinition<StoredSpread> = {
   indexes: [],
 };
 
+function spreadIn({ system: _, comparedAt: __, ...spread }: StoredSpread): MachineSpread {
+  return spread;
+}
+
 /**
  * The agent's comparison, which is stored, or a stored one of more benchmarks. The store does not know a measurement's
  * machine, so it is of the whole system. @throws PlatformError as the store does
@@ -34,9 +38,7 @@ export async function readMachineSpread(
   const found = agent.machineSpread?.();
   const stored = await unlessUnavailable(spreads.get({ system }));
   if (found === undefined || (stored !== undefined && stored.benchmarks > found.benchmarks)) {
-    if (stored === undefined) return undefined;
-    const { system: _, comparedAt: __, ...spread } = stored;
-    return spread;
+    return stored && spreadIn(stored);
   }
   await spreads.put({ system, ...found, comparedAt: new Date().toISOString() });
   return found;

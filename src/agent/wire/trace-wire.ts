@@ -13,7 +13,7 @@ export function toWireLevel(level: TraceLevel): wire.TraceLevel {
 
 /** A level that is unset or that only a newer version knows becomes the deepest level. */
 export function fromWireLevel(level: wire.TraceLevel): TraceLevel {
-  return madeLevel(level > 0 ? level : wire.TraceLevel.SYSTEM_LIBRARY);
+  return madeLevel(level > wire.TraceLevel.UNSPECIFIED ? level : wire.TraceLevel.SYSTEM_LIBRARY);
 }
 
 /** The deepest level with spans down to a number. The numbers of levels are their indices. */
