@@ -258,12 +258,11 @@ export { disturbanceOf, isDisturbed, sharedShareOf } from './measurement/disturb
 export { measurementWarnings, type NoiseWarning } from './measurement/noise.js';
 
 // Several bricks in one graph
-export { buildComposite } from './composite/composite.js';
+export { buildComposite, spelledOut } from './composite/composite.js';
 export { footprintClass, isColdFootprint } from './composite/footprint.js';
 export { GATHERING } from './composite/read-operators.js';
 export { isProducible, Producers } from './composite/producers.js';
 export { protocolOfComposite } from './composite/protocol-of-composite.js';
-export { spelledOut } from './composite/spell-out.js';
 
 // The store
 export type { ResultStore } from './store/result-store.js';

@@ -40,16 +40,15 @@ export const agentDescriptionSchema = systemFactsSchema
 
 export type AgentDescription = z.infer<typeof agentDescriptionSchema>;
 
-const LEVELS_WITHOUT_KERNELS: readonly TraceLevel[] = ['APPLICATION_TRACE', 'MODEL_TRACE'];
-const LEVELS_WITH_KERNELS: readonly TraceLevel[] = [...LEVELS_WITHOUT_KERNELS, 'FRAMEWORK_TRACE'];
+const LEVELS = ['APPLICATION_TRACE', 'MODEL_TRACE', 'FRAMEWORK_TRACE'] as const satisfies readonly TraceLevel[];
 
 const NEWER: ReadonlySet<Ability> = new Set(['settings', 'load', 'run_once']);
 
 /** What an agent of version 0.1 can do. It only says whether its framework keeps a profile of kernels. */
 export function abilitiesWith(keepsProfile: boolean): Pick<AgentDescription, 'traceLevels' | 'abilities'> {
   return keepsProfile
-    ? { traceLevels: [...LEVELS_WITH_KERNELS], abilities: ABILITIES.filter((ability) => !NEWER.has(ability)) }
-    : { traceLevels: [...LEVELS_WITHOUT_KERNELS], abilities: ['infer_types', 'optimize'] };
+    ? { traceLevels: [...LEVELS], abilities: ABILITIES.filter((ability) => !NEWER.has(ability)) }
+    : { traceLevels: LEVELS.slice(0, -1), abilities: ['infer_types', 'optimize'] };
 }
 
 export function isAbleTo({ abilities }: Pick<AgentDescription, 'abilities'>, ability: Ability): boolean {

@@ -1,5 +1,5 @@
 /** `memoryBytes` becomes `memory_bytes`. */
-function snakeKey(key: string): string {
+export function snakeKey(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 

@@ -1,15 +1,15 @@
 import type { Benchmark, BenchmarkInput } from '../measurement/benchmark.js';
 import { computeSignature } from '../measurement/weightless.js';
 import { ELEMENT_TYPES, isPacked, UNPACKED } from '../onnx/model/element-type.js';
-import { int } from '../onnx/model/make-attributes.js';
+import { float, int } from '../onnx/model/make-attributes.js';
 import type { DeclaredType, Model, Node, Tensor, TensorType } from '../onnx/model/model.js';
 import { parseModel } from '../onnx/read/read-model.js';
 import { anonymousAttributes } from '../onnx/layers/rename-subgraphs.js';
+import { normalizeDomain } from '../onnx/model/opsets.js';
 import { standardNode } from '../onnx/model/standard-node.js';
 import { findStaticType } from '../onnx/model/static-type.js';
 import { encodeModelToBytes } from '../onnx/write/write-model.js';
 import { isProducible, Producers } from './producers.js';
-import { spelledOut } from './spell-out.js';
 
 // A composite holds every brick as often as every other, and the runtime's own profile times each of their nodes. Each brick finds the
 // same data in the caches as in a model. Its input was written right before it: by the previous brick if the shapes
@@ -116,6 +116,19 @@ function shapeNode(name: string, input: string): Node {
 export function idleNode(name: string, integers: string, inputs: number): Node {
   const copies = Array.from({ length: inputs }, () => integers);
   return standardNode(name, 'Concat', copies, [name], [int('axis', 0)]);
+}
+
+/** HardSwish has no kernel in ONNX Runtime, whose profile then names no node after it. Source: its body in Operators.md. */
+export function spelledOut(node: Node): readonly Node[] {
+  const { name, opType, domain, inputs, outputs } = node;
+  if (opType !== 'HardSwish' || normalizeDomain(domain) !== '') return [node];
+  const [x = ''] = inputs;
+  const gate = `${name}_gate`;
+  const attributes = [float('alpha', 1 / 6), float('beta', 0.5)];
+  return [
+    standardNode(`${name}.gate`, 'HardSigmoid', [x], [gate], attributes),
+    standardNode(`${name}.product`, 'Mul', [x, gate], outputs),
+  ];
 }
 
 class CompositeBuilder {

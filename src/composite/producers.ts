@@ -1,32 +1,15 @@
 import type { BenchmarkInput } from '../measurement/benchmark.js';
-import { elementCount, ELEMENT_TYPES, type ElementType } from '../onnx/model/element-type.js';
+import { elementCount, ELEMENT_TYPES, hasNumbers } from '../onnx/model/element-type.js';
 import { int } from '../onnx/model/make-attributes.js';
 import type { Node } from '../onnx/model/model.js';
 import { standardNode } from '../onnx/model/standard-node.js';
 
-/** Element types that a runtime casts float32 to. */
-const CASTABLE: ReadonlySet<ElementType> = new Set([
-  'float32',
-  'float16',
-  'bfloat16',
-  'float64',
-  'int8',
-  'uint8',
-  'int16',
-  'uint16',
-  'int32',
-  'uint32',
-  'int64',
-  'uint64',
-  'bool',
-]);
-
 /** Smaller inputs are fed with the call: they are in the nearest cache anyway, and a node for each costs time. */
 const MIN_ELEMENTS = 1024;
 
-/** Whether a node can write this input right before it is read. Such a node writes a range of values, not a list. */
+/** Whether a node can write this input right before it is read. Such a node casts a range of float32. */
 export function isProducible({ elementType, dims, fill }: BenchmarkInput): boolean {
-  return fill.list === undefined && CASTABLE.has(elementType) && elementCount(dims) >= MIN_ELEMENTS;
+  return fill.list === undefined && hasNumbers(elementType) && elementCount(dims) >= MIN_ELEMENTS;
 }
 
 /** Where to split dimensions so that both parts together have the fewest elements. */

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
+import { mean } from '../base/mean.js';
 import { ownValue } from '../base/own-value.js';
+import { snakeKey, withSnakeKeys } from '../base/snake-case.js';
 // Only the types: the schemas take a worker process a part of its start.
 import type { kernelMemorySchema, poolSchema } from './kernel-facts-schema.js';
 
@@ -65,59 +67,36 @@ export function readKernelFacts(args: Args): KernelFacts {
   return { ...(memory && { memory }), ...(pool && { pool }) };
 }
 
-/** Tags of spans, which importers read again. */
-const TAGS = {
-  parameterBytes: 'parameter_bytes',
-  activationBytes: 'activation_bytes',
-  outputBytes: 'output_bytes',
-  allocatedBytes: 'allocated_bytes',
-  requestedBytes: 'requested_bytes',
-  inUseBytes: 'in_use_bytes',
-  peakBytes: 'peak_bytes',
-  arenaBytes: 'arena_bytes',
-  runUs: 'pool_run',
-  waitUs: 'pool_wait',
-  distributionUs: 'pool_distribution',
-} as const satisfies Readonly<Record<keyof KernelMemory | keyof PoolSections, string>>;
+/** Tags of spans, which importers read again: those of the memory are the names of the fields. */
+const POOL_TAGS = { runUs: 'pool_run', waitUs: 'pool_wait', distributionUs: 'pool_distribution' } as const;
 
 export function tagsOfFacts({ memory, pool }: KernelFacts): Readonly<Record<string, number>> {
-  const values = { ...memory, ...pool };
+  const ofPool = pool && { pool_run: pool.runUs, pool_wait: pool.waitUs, pool_distribution: pool.distributionUs };
+  const tags = { ...withSnakeKeys(memory), ...ofPool };
   return Object.fromEntries(
-    Object.entries(TAGS).flatMap(([field, tag]) => {
-      const value = ownValue<number | undefined>(values, field);
-      return value === undefined ? [] : [[tag, value]];
-    }),
+    Object.entries(tags).flatMap(([tag, value]) => (value === undefined ? [] : [[tag, value]])),
   );
 }
 
 export function factsOfTags(tag: (name: string) => unknown): KernelFacts {
-  const value = (field: keyof typeof TAGS): number | undefined => readNumber(tag(TAGS[field]));
-  const memory = readMemory(value);
-  const pool = readSections(value);
+  const memory = readMemory((field) => readNumber(tag(snakeKey(field))));
+  const pool = readSections((field) => readNumber(tag(POOL_TAGS[field])));
   return { ...(memory && { memory }), ...(pool && { pool }) };
 }
 
 /** Facts of one kernel over its runs: the memory of the first run, and the mean of the pool's sections. */
 export class FactsOverRuns {
   #memory: KernelMemory | undefined;
-  #pool: PoolSections = { runUs: 0, waitUs: 0, distributionUs: 0 };
-  #runsWithPool = 0;
+  readonly #pools: PoolSections[] = [];
 
   add({ memory, pool }: KernelFacts): void {
     this.#memory ??= memory;
-    if (pool === undefined) return;
-    this.#runsWithPool++;
-    this.#pool = {
-      runUs: this.#pool.runUs + pool.runUs,
-      waitUs: this.#pool.waitUs + pool.waitUs,
-      distributionUs: this.#pool.distributionUs + pool.distributionUs,
-    };
+    if (pool !== undefined) this.#pools.push(pool);
   }
 
   get facts(): KernelFacts {
-    const runs = this.#runsWithPool;
-    const { runUs, waitUs, distributionUs } = this.#pool;
-    const pool = { runUs: runUs / runs, waitUs: waitUs / runs, distributionUs: distributionUs / runs };
-    return { ...(this.#memory && { memory: this.#memory }), ...(runs > 0 && { pool }) };
+    const meanOf = (section: keyof PoolSections): number => mean(this.#pools.map((pool) => pool[section]));
+    const pool = { runUs: meanOf('runUs'), waitUs: meanOf('waitUs'), distributionUs: meanOf('distributionUs') };
+    return { ...(this.#memory && { memory: this.#memory }), ...(this.#pools.length > 0 && { pool }) };
   }
 }

@@ -43,14 +43,9 @@ export function stackText({
 }
 
 export function buildStack(facts: SystemFacts): z.infer<typeof stackSchema> {
-  const { processor, architecture, operatingSystem, cores, memoryBytes, processorFeatures } = facts;
-  const { framework, frameworkVersion } = facts;
-  const machine = { processor, architecture, operatingSystem, cores, memoryBytes, processorFeatures };
-  return withSnakeKeys({ ...machine, framework, frameworkVersion });
+  return z.object(stackSchema.shape).parse(withSnakeKeys(facts));
 }
 
-export function toSystemDocument(system: System): SystemDocument {
-  const { executionMode = 'sequential', interOpThreads = 1, session = [], ...options } = system.runOptions;
-  const run = withSnakeKeys({ ...options, executionMode, interOpThreads, session });
-  return { fingerprint: system.fingerprint, ...buildStack(system), ...run };
+export function toSystemDocument({ runOptions, ...system }: System): SystemDocument {
+  return z.object(systemDocumentSchema.shape).parse(withSnakeKeys({ ...system, ...runOptions }));
 }

@@ -128,14 +128,10 @@ function probesFor({ cacheBytes }: Pick<SystemFacts, 'cacheBytes'>): readonly Pr
   ];
 }
 
-/** The options with which peaks are measured: they do not depend on the optimizer. */
-export function peakRun(runOptions: RunOptions): RunOptions {
-  return optimizedRun(runOptions);
-}
-
+/** Peaks do not depend on the optimizer. */
 export function peakTasks(facts: SystemFacts, runOptions: RunOptions): readonly Task[] {
   return probesFor(facts).map(({ benchmark, from }) => {
-    const setup = { runOptions: peakRun(runOptions), protocol: PEAK_PROTOCOL, limits: LIMITS, occasion: 1 };
+    const setup = { runOptions: optimizedRun(runOptions), protocol: PEAK_PROTOCOL, limits: LIMITS, occasion: 1 };
     return { label: from, request: { benchmark, ...setup }, work: 1 };
   });
 }

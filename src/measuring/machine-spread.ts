@@ -22,10 +22,8 @@ const MACHINE_SPREADS: CollectionDefinition<StoredSpread> = {
   indexes: [],
 };
 
-function spreadIn(stored: StoredSpread | undefined): MachineSpread | undefined {
-  if (stored === undefined) return undefined;
-  const { machines, benchmarks, relative } = stored;
-  return { machines, benchmarks, relative };
+function spreadIn({ system: _, comparedAt: __, ...spread }: StoredSpread): MachineSpread {
+  return spread;
 }
 
 /**
@@ -39,7 +37,9 @@ export async function readMachineSpread(
   const spreads = store.collection(MACHINE_SPREADS);
   const found = agent.machineSpread?.();
   const stored = await unlessUnavailable(spreads.get({ system }));
-  if (found === undefined || (stored !== undefined && stored.benchmarks > found.benchmarks)) return spreadIn(stored);
+  if (found === undefined || (stored !== undefined && stored.benchmarks > found.benchmarks)) {
+    return stored && spreadIn(stored);
+  }
   await spreads.put({ system, ...found, comparedAt: new Date().toISOString() });
   return found;
 }

@@ -137,27 +137,21 @@ export class Measuring {
   }
 
   async #measureOwn(tasks: readonly Task[], remeasure: Remeasure): Promise<number> {
-    const { agent, store, signal, onEvent } = this.context;
+    const { store, signal, onEvent } = this.context;
     if (tasks.length === 0) return 0;
     let progress = this.#counting;
     const measured = new Set<number>();
     const stored = new WeakSet<Measurement>();
-    const running = this.#running();
+    const taken = this.#taker();
     let isRepeating = false;
     const take = async function* (indices: readonly number[]): AsyncGenerator<MeasuredRequest> {
-      const taken = indices.flatMap((index) => tasks[index] ?? []);
-      if (isRepeating) progress = RunProgress.of(AGAIN, taken);
-      progress.start();
+      const again = indices.flatMap((index) => tasks[index] ?? []);
+      if (isRepeating) progress = RunProgress.of(AGAIN, again);
       isRepeating = true;
-      const requests = taken.map(({ request }) => request);
-      const measuring = agent.measure(requests, { signal, onProgress: running(taken, progress) });
-      for await (const { index, measurement, isStored } of measuring) {
+      for await (const { index, measurement, isStored } of taken(again, progress)) {
         if (isStored === true) stored.add(measurement);
-        const task = taken[index];
         const ofTask = indices[index];
-        if (task === undefined || ofTask === undefined) continue;
-        progress.count(task);
-        yield { index: ofTask, measurement };
+        if (ofTask !== undefined) yield { index: ofTask, measurement };
       }
     };
     const onRetake = (measurements: number, disturbance: number): void => {
@@ -210,21 +204,16 @@ export class Measuring {
   }
 
   async #replace(tasks: readonly Task[]): Promise<number> {
-    const { agent, store, signal, onEvent } = this.context;
+    const { store, onEvent } = this.context;
     if (tasks.length === 0) return 0;
     const note = (message: string): void => onEvent({ kind: 'note', level: 'info', message });
     note(`taking ${tasks.length} of the stored measurements again, because other processes disturbed them`);
     let replaced = 0;
-    const progress = RunProgress.of(AGAIN, tasks);
-    progress.start();
-    const requests = tasks.map(({ request }) => request);
-    const onProgress = this.#running()(tasks, progress);
     try {
-      for await (const { index, measurement } of agent.measure(requests, { signal, onProgress })) {
+      for await (const { index, measurement } of this.#taker()(tasks, RunProgress.of(AGAIN, tasks))) {
         const task = tasks[index];
         const before = task && this.results.get(task.request);
-        if (task === undefined || before === undefined) continue;
-        progress.count(task);
+        if (before === undefined) continue;
         if (measurement.outcome.kind === 'samples' && disturbanceOf(measurement) < disturbanceOf(before)) {
           await store.putMeasurement(measurement);
           this.results.put(measurement);
@@ -242,26 +231,34 @@ export class Measuring {
     return replaced;
   }
 
-  /** Each new one at once, and its runs at most every {@link RUNNING_INTERVAL_MS}. */
-  #running() {
-    const { onEvent } = this.context;
+  /** Measures tasks. It tells of each new one at once, and of its runs at most every {@link RUNNING_INTERVAL_MS}. */
+  #taker() {
+    const { agent, signal, onEvent } = this.context;
     let label = '';
     let toldMs = 0;
-    return (tasks: readonly Task[], progress: RunProgress) => {
-      return (state: RequestProgress): void => {
-        const { index, together, runsDone, runsTotal, waitsFor } = state;
-        this.#setDelayed(waitsFor !== undefined || this.#isRetaking);
-        const first = tasks[index];
-        const of = first?.label ?? '';
-        const session = together > 1 ? `${of} and ${together - 1} more bricks` : of;
-        const now = waitsFor === undefined ? session : this.#waitingMessage(waitsFor);
-        const isNew = now !== label;
-        if (!isNew && performance.now() - toldMs < RUNNING_INTERVAL_MS) return;
-        label = now;
-        toldMs = performance.now();
-        const text = isNew ? label : `${label} (run ${runsDone} of ${runsTotal})`;
-        onEvent(progress.event(text, { first, together, runsDone, runsTotal }));
-      };
+    const tell = (state: RequestProgress, first: Task | undefined, progress: RunProgress): void => {
+      const { together, runsDone, runsTotal, waitsFor } = state;
+      this.#setDelayed(waitsFor !== undefined || this.#isRetaking);
+      const of = first?.label ?? '';
+      const session = together > 1 ? `${of} and ${together - 1} more bricks` : of;
+      const now = waitsFor === undefined ? session : this.#waitingMessage(waitsFor);
+      const isNew = now !== label;
+      if (!isNew && performance.now() - toldMs < RUNNING_INTERVAL_MS) return;
+      label = now;
+      toldMs = performance.now();
+      const text = isNew ? label : `${label} (run ${runsDone} of ${runsTotal})`;
+      onEvent(progress.event(text, { first, together, runsDone, runsTotal }));
+    };
+    return async function* (tasks: readonly Task[], progress: RunProgress): AsyncGenerator<MeasuredRequest> {
+      progress.start();
+      const requests = tasks.map(({ request }) => request);
+      const onProgress = (state: RequestProgress): void => tell(state, tasks[state.index], progress);
+      for await (const measured of agent.measure(requests, { signal, onProgress })) {
+        const task = tasks[measured.index];
+        if (task === undefined) continue;
+        progress.count(task);
+        yield measured;
+      }
     };
   }
 

@@ -1,4 +1,4 @@
-import { boundDimensions } from '../onnx/layers/bound-dimensions.js';
+import { boundDimensions } from '../onnx/layers/bind-dimensions.js';
 import type { LoadedModel } from './load-model.js';
 
 /** As in `seq=128, past=0`, without the batch; '' for none. */

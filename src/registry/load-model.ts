@@ -19,8 +19,12 @@ import {
 } from '../manifest/index.js';
 import { isManifestPath } from '../manifest/reference.js';
 import { type AssumedInput, assumedInputs, assumedSentence } from '../onnx/values/assumed-values.js';
-import { type BoundDimension, boundDimensions } from '../onnx/layers/bound-dimensions.js';
-import { bindDimensions, dimensionNames } from '../onnx/layers/bind-dimensions.js';
+import {
+  bindDimensions,
+  type BoundDimension,
+  boundDimensions,
+  dimensionNames,
+} from '../onnx/layers/bind-dimensions.js';
 import { type GivenText, withGivenValues } from '../onnx/values/given-values.js';
 import { missingConstants } from '../onnx/operators/steering.js';
 import { hoistSubgraphWeights } from '../onnx/layers/hoist-subgraph-weights.js';

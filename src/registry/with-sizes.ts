@@ -1,6 +1,5 @@
 import { PlatformError } from '../base/errors.js';
-import { bindDimensions } from '../onnx/layers/bind-dimensions.js';
-import { boundDimensions } from '../onnx/layers/bound-dimensions.js';
+import { bindDimensions, boundDimensions } from '../onnx/layers/bind-dimensions.js';
 import { dimensionExpression } from '../onnx/layers/dimension-expression.js';
 import { withInputValues } from '../onnx/values/given-values.js';
 import { type LoadedModel, countTokens } from './load-model.js';

@@ -3,9 +3,15 @@ import { BenchmarkServiceService, type Measurement } from '../../generated/mlmod
 import { TraceServiceService } from '../../generated/mlmodelscope/trace/v1/trace.js';
 import { createRpcClient, type RpcClientOptions } from '../../rpc/client.js';
 import { type Ability, type AgentDescription, differencesBetween, isAbleTo } from '../agent-description.js';
-import type { BenchmarkAgent, MeasuredRequest, MeasureOptions, MeasureRequest } from '../benchmark-agent.js';
+import type {
+  BenchmarkAgent,
+  MeasuredRequest,
+  MeasureOptions,
+  MeasureRequest,
+  RequestProgress,
+} from '../benchmark-agent.js';
 import type { LayerTrace } from '../layer-trace.js';
-import { AnswerLimit } from './answer-limit.js';
+import { resultsIn } from './answer-limit.js';
 import { type Numbered, requestsTogether } from './requests-together.js';
 import { TakenTraces } from './taken-traces.js';
 import { fromWireLayerTrace, toWireLevel } from '../wire/trace-wire.js';
@@ -110,14 +116,11 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
     const { name, limits } = request;
     const message = { ...toWireRun(request), protocol: wire.toWireProtocol(request), name };
     const deadlineMs = limits.timeLimitMs + MEASURE_WAIT_MS;
-    const limit = new AnswerLimit(address, 1);
+    const answers = client.stream(measure, message, { deadlineMs, signal });
+    const tell = (progress: RequestProgress): void => onProgress?.({ ...progress, index });
     let measurement: Measurement | undefined;
-    for await (const { event } of client.stream(measure, message, { deadlineMs, signal })) {
-      limit.count(event?.$case);
-      if (event?.$case === 'measurement') measurement = event.value;
-      const progress = event?.$case === 'progress' ? wire.fromWireProgress(event.value) : undefined;
-      if (progress !== undefined) onProgress?.({ ...progress, index });
-    }
+    for await (const { value } of resultsIn(answers, { address, mostResults: 1, onProgress: tell }))
+      measurement = value;
     return { index, measurement: decodeMeasurement(measurement, request) };
   }
 
@@ -136,19 +139,18 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
       protocol: wire.toWireProtocol(first.request),
     };
     const deadlineMs = together.length * limits.timeLimitMs + MEASURE_WAIT_MS;
-    const limit = new AnswerLimit(address, together.length);
+    const answers = client.stream(measureBricks, message, { deadlineMs, signal });
+    const tell = (progress: RequestProgress): void => {
+      const index = together[progress.index]?.index;
+      if (index !== undefined) onProgress?.({ ...progress, index });
+    };
     const missing = new Set(together.keys());
-    for await (const { event } of client.stream(measureBricks, message, { deadlineMs, signal })) {
-      limit.count(event?.$case);
-      if (event?.$case === 'measurement') {
-        const { brick, measurement } = event.value;
-        const numbered = together[brick];
-        if (numbered === undefined || !missing.delete(brick)) continue;
-        yield { index: numbered.index, measurement: decodeMeasurement(measurement, numbered.request) };
-      }
-      const progress = event?.$case === 'progress' ? wire.fromWireProgress(event.value) : undefined;
-      const index = together[progress?.index ?? 0]?.index;
-      if (progress !== undefined && index !== undefined) onProgress?.({ ...progress, index });
+    const answerOptions = { address, mostResults: together.length, onProgress: tell };
+    for await (const { value } of resultsIn(answers, answerOptions)) {
+      const { brick, measurement } = value;
+      const numbered = together[brick];
+      if (numbered === undefined || !missing.delete(brick)) continue;
+      yield { index: numbered.index, measurement: decodeMeasurement(measurement, numbered.request) };
     }
     if (missing.size > 0) decodeMeasurement(undefined, first.request);
   }
@@ -180,13 +182,10 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
         level: toWireLevel(level),
       };
       const deadlineMs = 2 * limits.timeLimitMs + MEASURE_WAIT_MS;
-      const answered = new AnswerLimit(address, 1);
+      const answers = client.stream(traceBenchmark, request, { deadlineMs, signal });
       let trace: LayerTrace | undefined;
-      for await (const { event } of client.stream(traceBenchmark, request, { deadlineMs, signal })) {
-        answered.count(event?.$case);
-        const progress = event?.$case === 'progress' ? wire.fromWireProgress(event.value) : undefined;
-        if (progress !== undefined) onProgress?.(progress);
-        if (event?.$case === 'trace') trace = client.decodeAnswer(() => fromWireLayerTrace(event.value, protocol.runs));
+      for await (const { value } of resultsIn(answers, { address, mostResults: 1, onProgress })) {
+        trace = client.decodeAnswer(() => fromWireLayerTrace(value, protocol.runs));
       }
       if (trace !== undefined) return trace;
       throw new PlatformError('internal', `the agent at ${address} ended a trace without a result`);

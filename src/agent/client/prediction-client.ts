@@ -128,14 +128,11 @@ export function connectPredictions(address: string, kind: PeerKind, options?: Rp
       const request = { predictor: { id, duration: undefined } };
       const { describePredictor } = PredictionServiceService;
       const answer = await client.unary(describePredictor, request, { deadlineMs: DESCRIBE_DEADLINE_MS, signal });
-      const { modelName, modelVersion, frameworkName, frameworkVersion, system, hostname, decoder } = answer;
-      const framework = { name: frameworkName, version: frameworkVersion };
+      const { frameworkName: name, frameworkVersion: version, system, decoder, ...described } = answer;
       return {
-        modelName,
-        modelVersion,
-        framework,
+        ...described,
+        framework: { name, version },
         system: client.decodeAnswer(() => fromWireSystem(system)),
-        hostname,
         decoder: decoder === '' ? undefined : decoder,
       };
     },

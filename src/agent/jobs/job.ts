@@ -98,19 +98,7 @@ export type WorkerJob =
 
 /** Threads of the session in which a job runs its graph. Inferring types takes one; optimizing infers types as well. */
 export function threadsOf(job: WorkerJob): number {
-  switch (job.kind) {
-    case 'measure':
-    case 'measure-bricks':
-    case 'trace':
-    case 'run-once':
-    case 'open':
-    case 'serve':
-      return job.runOptions.threads;
-    case 'infer-types':
-    case 'optimize':
-    case 'predict':
-      return 1;
-  }
+  return 'runOptions' in job && job.kind !== 'optimize' ? job.runOptions.threads : 1;
 }
 
 /** Whether the result of a job is a time, which other work on the machine disturbs. */
@@ -129,8 +117,7 @@ export type Measured = Readonly<
 
 /** How a job ended. `rejected`: the request was wrong or the machine failed, so nothing was measured. */
 export type JobResult =
-  | { readonly kind: 'measured'; readonly measured: Measured }
-  | { readonly kind: 'measured-bricks'; readonly measured: readonly Measured[] }
+  | { readonly kind: 'measured'; readonly measured: readonly Measured[] }
   | { readonly kind: 'traced'; readonly trace: LayerTrace }
   | { readonly kind: 'inferred'; readonly values: ReadonlyMap<string, InferredValue> }
   | {

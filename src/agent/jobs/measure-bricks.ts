@@ -6,13 +6,14 @@ import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import { inputBytes } from '../../measurement/benchmark.js';
 import type { Protocol } from '../../measurement/protocol.js';
 import type { ProfiledRun } from '../../predictor/profile.js';
-import { durationOf, durationsIn } from './durations.js';
 import { unwatchedTimes } from './idle-node.js';
 import type { Measured, MeasureBricksJob } from './job.js';
 import { failedOutcome, type MeasureContext } from './measure-benchmark.js';
 import {
   correctedCost,
   costByIdleNodes,
+  durationOf,
+  durationsIn,
   computeKernelCost,
   type ProfileCost,
   computeCostShare,

@@ -1,8 +1,8 @@
+import { PlatformError } from '../../base/errors.js';
 import { sumOf } from '../../base/sum-of.js';
 import { type Composite, IDLE_INPUTS } from '../../composite/composite.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import type { ProfiledKernel, ProfiledRun } from '../../predictor/profile.js';
-import { durationOf, durationsIn } from './durations.js';
 
 // The cost of the profile for one event. Idle nodes show how it depends on the number of inputs. Their cost is not that
 // of all nodes: in a long chain of small kernels an event costs a microsecond more, and after large kernels one to two
@@ -26,6 +26,17 @@ const SPREAD_OF_COST_MS = 1e-3;
 
 /** How much the time of the nodes around bricks differs between two series of runs, relative: most of it reads memory. */
 const SPREAD_OF_SURROUNDINGS = 0.03;
+
+export function durationsIn({ kernels }: ProfiledRun): ReadonlyMap<string, number> {
+  return new Map(kernels.map((kernel) => [kernel.name, msOf(kernel)]));
+}
+
+/** @throws PlatformError `unsupported` where the node is missing in the profile */
+export function durationOf(durations: ReadonlyMap<string, number>, node: string): number {
+  const ms = durations.get(node);
+  if (ms !== undefined) return ms;
+  throw new PlatformError('unsupported', `the runtime's profile has no event of node ${node}`);
+}
 
 /** The cost of an event by idle nodes alone. It is linear in the number of inputs, each of which the profile describes. */
 export function costByIdleNodes(

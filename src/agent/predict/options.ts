@@ -2,6 +2,7 @@ import { PlatformError } from '../../base/errors.js';
 import type { PredictionOptions } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
 import type { PredictionModel } from '../../registry/prediction-model.js';
 import { TRACE_LEVELS, type TraceLevel } from '../../tracing/trace-level.js';
+import { activeTracing } from '../../tracing/tracing.js';
 
 /** Time limit of a call that sets none or a longer one. */
 const MAX_TIME_MS = 10 * 60_000;
@@ -63,4 +64,10 @@ export function batchSizeFor({ name, fixedBatchSize }: PredictionModel, asked: n
     'usage',
     `options.batch_size is ${asked}, but the batch of ${name} is fixed at ${fixedBatchSize}`,
   );
+}
+
+/** Makes spans down to the level that the client asks for, by default that of its trace. */
+export function atLevelOf<T>({ traceLevel }: PredictOptions, work: () => T): T {
+  const tracing = traceLevel === 'NO_TRACE' ? undefined : activeTracing();
+  return tracing === undefined ? work() : tracing.atLevel(traceLevel, work);
 }

@@ -1,9 +1,11 @@
 import {
   type BenchmarkServiceServer,
   BenchmarkServiceService,
+  type MeasureRequest,
 } from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { PlatformError } from '../../base/errors.js';
 import { type Benchmark, inputBytes } from '../../measurement/benchmark.js';
+import type { Limits } from '../../measurement/protocol.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
 import type { MeasureProgress, RequestProgress } from '../benchmark-agent.js';
@@ -29,8 +31,6 @@ import {
 const INFER_TYPES_LIMIT_MS = 5 * 60_000;
 
 const OPTIMIZE_LIMIT_MS = 10 * 60_000;
-
-const RUN_ONCE_LIMIT_MS = OPTIMIZE_LIMIT_MS;
 
 const MAX_NAME_CHARACTERS = 1000;
 
@@ -61,43 +61,47 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
   const { description, runner, weightFiles } = options;
   const { calls } = server;
   const memoryLimitBytes = defaultMemoryLimitBytes(description);
+  const within = (timeLimitMs: number): Limits => ({ timeLimitMs, memoryLimitBytes });
+  const benchmarkIn = (request: Pick<MeasureRequest, 'benchmark'>): Benchmark => {
+    return withWeightFile(fromWireBenchmark(request.benchmark), weightFiles);
+  };
 
   const answers = {
     describeSystem: calls.unary((call) => {
       return toWireDescription(description, fromWireRunOptions(call.request.runOptions));
     }),
-    inferTypes: calls.unary(async (call, signal) => {
-      const { steeringValues } = call.request;
-      const benchmark = withWeightFile(fromWireBenchmark(call.request.benchmark), weightFiles);
-      const limits = { timeLimitMs: INFER_TYPES_LIMIT_MS, memoryLimitBytes };
-      const options = { signal, beside: leavesRoom(benchmark, description) };
+    inferTypes: calls.unary(async ({ request }, signal) => {
+      const benchmark = benchmarkIn(request);
+      const { steeringValues } = request;
       const job = { kind: 'infer-types', benchmark, memoryLimitBytes, steeringValues } as const;
-      const { end } = await runner.runUntimed(job, limits, options);
+      const { end } = await runner.runUntimed(job, within(INFER_TYPES_LIMIT_MS), {
+        signal,
+        untimed: leavesRoom(benchmark, description),
+      });
       return { values: toWireValues(endedAs(end, 'inferred').values) };
     }),
-    optimize: calls.unary(async (call, signal) => {
-      const request = call.request;
-      const benchmark = withWeightFile(fromWireBenchmark(request.benchmark), weightFiles);
+    optimize: calls.unary(async ({ request }, signal) => {
+      const benchmark = benchmarkIn(request);
       const runOptions = fromWireRunOptions(request.runOptions);
-      const limits = { timeLimitMs: OPTIMIZE_LIMIT_MS, memoryLimitBytes };
       const { steeringValues } = request;
       const job = { kind: 'optimize', benchmark, runOptions, memoryLimitBytes, steeringValues } as const;
-      const options = { signal, beside: leavesRoom(benchmark, description) };
-      const { end, shareMs } = await runner.runUntimed(job, limits, options);
+      const { end, shareMs } = await runner.runUntimed(job, within(OPTIMIZE_LIMIT_MS), {
+        signal,
+        untimed: leavesRoom(benchmark, description),
+      });
       return toWireOptimized(optimizedGraph(end, shareMs));
     }),
-    runOnce: calls.unary(async (call, signal) => {
-      const { everyValue, elements } = call.request;
-      const benchmark = withWeightFile(fromWireBenchmark(call.request.benchmark), weightFiles);
-      const runOptions = fromWireRunOptions(call.request.runOptions);
-      const limits = { timeLimitMs: RUN_ONCE_LIMIT_MS, memoryLimitBytes };
+    runOnce: calls.unary(async ({ request }, signal) => {
+      const benchmark = benchmarkIn(request);
+      const runOptions = fromWireRunOptions(request.runOptions);
+      const { everyValue, elements } = request;
       const job = { kind: 'run-once', benchmark, runOptions, memoryLimitBytes, everyValue, elements } as const;
-      const end = await runner.run(job, limits, { signal });
+      const end = await runner.run(job, within(OPTIMIZE_LIMIT_MS), { signal });
       return { values: toWireRunValues(endedAs(end, 'ran-once').values) };
     }),
     measure: calls.streaming(async (call, signal) => {
-      const request = call.request;
-      const benchmark = withWeightFile(fromWireBenchmark(request.benchmark), weightFiles);
+      const { request } = call;
+      const benchmark = benchmarkIn(request);
       const runOptions = fromWireRunOptions(request.runOptions);
       const setup = fromWireProtocol(request.protocol, memoryLimitBytes);
       const onProgress = (progress: MeasureProgress): void => {
@@ -109,9 +113,10 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       };
       const name = request.name?.slice(0, MAX_NAME_CHARACTERS);
       const job = { kind: 'measure', benchmark, name, runOptions, ...setup } as const;
-      const measured = buildMeasured(await runner.run(job, setup.limits, { signal, onProgress, onWaiting }));
-      const measurement = toWireMeasurement(benchmark.signature, measured);
-      call.write({ event: { $case: 'measurement', value: measurement } });
+      const end = await runner.run(job, setup.limits, { signal, onProgress, onWaiting });
+      for (const measured of buildMeasured(end, 1)) {
+        call.write({ event: { $case: 'measurement', value: toWireMeasurement(benchmark.signature, measured) } });
+      }
     }),
     measureBricks: calls.streaming(async (call, signal) => {
       if (!isAbleTo(description, 'measure_bricks')) {

@@ -8,7 +8,7 @@ import type { MeasureOptions, MeasureProgress } from '../benchmark-agent.js';
 import { protocolOfComposite } from '../../composite/protocol-of-composite.js';
 import type { Measured, MeasureBricksJob } from '../jobs/job.js';
 import { MAX_RUNS_PER_RUN } from '../jobs/timed-runs.js';
-import { buildMeasuredBricks } from '../worker/job-end.js';
+import { buildMeasured } from '../worker/job-end.js';
 import type { WorkerRunner } from '../worker/worker-runner.js';
 
 export type BricksSetup = Pick<MeasureBricksJob, 'runOptions' | 'protocol' | 'occasion' | 'limits'>;
@@ -57,7 +57,7 @@ export async function* measureTogether(
       onProgress: tell,
       onWaiting: (waitsFor) => tell({ phase: 'waiting', runsDone: 0, runsTotal: runs + warmupRuns, waitsFor }),
     });
-    const measured = buildMeasuredBricks(end, indices.length);
+    const measured = buildMeasured(end, indices.length);
     const failed = measured.every(({ outcome }) => outcome.kind === 'failure');
     if (failed && indices.length > 1) {
       const half = Math.ceil(indices.length / 2);

@@ -12,10 +12,6 @@ export interface Standby {
   readonly connect: () => Promise<BenchmarkAgent>;
 }
 
-export interface StandbyOptions {
-  readonly tell: (message: string) => void;
-}
-
 /** Removes the `standbys` that it tries. @throws PlatformError of the first that does not answer, or `lost` */
 async function connectFirst(
   standbys: Standby[],
@@ -39,7 +35,10 @@ async function connectFirst(
  * When the agent ends or its machine fails, the next one of the same system does what is left. The others are connected
  * only when they are needed; the first that answers decides the system. @throws PlatformError where none answers
  */
-export async function standbyAgent(agents: readonly Standby[], { tell }: StandbyOptions): Promise<BenchmarkAgent> {
+export async function standbyAgent(
+  agents: readonly Standby[],
+  { tell }: { readonly tell: (message: string) => void },
+): Promise<BenchmarkAgent> {
   const left = [...agents];
   let current = await connectFirst(left, () => true);
   const system = computeClass(current.agent.description);

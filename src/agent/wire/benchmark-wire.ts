@@ -7,7 +7,7 @@ import type { Conditions } from '../../measurement/conditions.js';
 import type { BrickInContext } from '../../composite/plan-composites.js';
 import {
   contextSchema,
-  type FailureReason,
+  FAILURE_REASONS,
   type Measurement,
   measurementSchema,
   problemWithTimes,
@@ -28,27 +28,23 @@ import { check } from '../../rpc/check-message.js';
 import { fromWireDuration, toWireDuration } from '../../rpc/duration.js';
 import { benchmarkSchema, elementTypeSchema, requestedRunOptionsSchema, setupSchema } from './request-schema.js';
 
-const ROLES = {
-  weight: wire.Input_Role.WEIGHT,
-  activation: wire.Input_Role.ACTIVATION,
-} as const satisfies Record<BenchmarkInput['role'], wire.Input_Role>;
+const ROLES = ['weight', 'activation'] as const satisfies readonly BenchmarkInput['role'][];
 
-const PHASES = {
-  waiting: wire.Progress_Phase.WAITING,
-  preparing: wire.Progress_Phase.PREPARING,
-  running: wire.Progress_Phase.RUNNING,
-} as const satisfies Record<MeasurePhase, wire.Progress_Phase>;
+const PHASES = ['waiting', 'preparing', 'running'] as const satisfies readonly MeasurePhase[];
 
-const REASONS = {
-  unsupported: wire.Failure_Reason.UNSUPPORTED,
-  out_of_memory: wire.Failure_Reason.OUT_OF_MEMORY,
-  timeout: wire.Failure_Reason.TIMEOUT,
-  crashed: wire.Failure_Reason.CRASHED,
-  run_failed: wire.Failure_Reason.RUN_FAILED,
-} as const satisfies Record<FailureReason, wire.Failure_Reason>;
+/** An enum of the contract has the names of a list in capitals. */
+type WireEnum<Name extends string, Value> = Readonly<Record<Uppercase<Name>, Value>>;
 
-function enumName<K extends string, V>(record: Readonly<Record<K, V>>, value: unknown): K | undefined {
-  return (Object.keys(record) as K[]).find((key) => record[key] === value);
+export function toWireEnum<Name extends string, Value>(wireEnum: WireEnum<Name, Value>, name: Name): Value {
+  return wireEnum[name.toUpperCase() as Uppercase<Name>];
+}
+
+function fromWireEnum<Name extends string, Value>(
+  wireEnum: WireEnum<Name, Value>,
+  names: readonly Name[],
+  value: Value,
+): Name | undefined {
+  return names.find((name) => toWireEnum(wireEnum, name) === value);
 }
 
 export function toWireBenchmark({ signature, model, inputs, weights }: Benchmark): wire.Benchmark {
@@ -59,7 +55,7 @@ export function toWireBenchmark({ signature, model, inputs, weights }: Benchmark
     inputs: inputs.map(({ name, role, elementType, dims, fill, isGiven: given = false }) => {
       const { low, high, seed, list = [] } = fill;
       const values = { low, high, seed: BigInt(seed), values: [...list], given };
-      return { name, role: ROLES[role], elementType, dims: dims.map(BigInt), ...values };
+      return { name, role: toWireEnum(wire.Input_Role, role), elementType, dims: dims.map(BigInt), ...values };
     }),
   };
 }
@@ -67,7 +63,7 @@ export function toWireBenchmark({ signature, model, inputs, weights }: Benchmark
 export function fromWireBenchmark(message: wire.Benchmark | undefined): Benchmark {
   const inputs = message?.inputs.map(({ name, role, elementType, dims, low, high, seed, values, given }) => {
     const fill = { low, high, seed: Number(seed), ...(values.length > 0 && { list: values }) };
-    const input = { name, role: enumName(ROLES, role), elementType, dims: dims.map(Number), fill };
+    const input = { name, role: fromWireEnum(wire.Input_Role, ROLES, role), elementType, dims: dims.map(Number), fill };
     return given ? { ...input, isGiven: true } : input;
   });
   const { signature, model, weights } = message ?? {};
@@ -138,7 +134,7 @@ export function toWireProgress(
   { phase, runsDone, runsTotal, waitsFor = 0 }: MeasureProgress,
   { index, together }: Pick<RequestProgress, 'index' | 'together'> = { index: 0, together: 0 },
 ): wire.Progress {
-  return { phase: PHASES[phase], runsDone, runsTotal, brick: index, together, waitsFor };
+  return { phase: toWireEnum(wire.Progress_Phase, phase), runsDone, runsTotal, brick: index, together, waitsFor };
 }
 
 /** Undefined for a phase that only a newer version knows. */
@@ -150,7 +146,7 @@ export function fromWireProgress({
   together,
   waitsFor,
 }: wire.Progress): RequestProgress | undefined {
-  const known = enumName(PHASES, phase);
+  const known = fromWireEnum(wire.Progress_Phase, PHASES, phase);
   if (known === undefined) return undefined;
   const session = { phase: known, runsDone, runsTotal, index: brick, together: Math.max(1, together) };
   return waitsFor === 0 ? session : { ...session, waitsFor };
@@ -161,7 +157,10 @@ function toWireOutcome({ outcome }: Measured): wire.Measurement['outcome'] {
     const { runMs, warmupMs, overheadMs } = outcome;
     return { $case: 'samples', value: { runMs, warmupMs, overheadMs } };
   }
-  return { $case: 'failure', value: { reason: REASONS[outcome.reason], message: outcome.message } };
+  return {
+    $case: 'failure',
+    value: { reason: toWireEnum(wire.Failure_Reason, outcome.reason), message: outcome.message },
+  };
 }
 
 export function toWireMeasurement(signature: string, measured: Measured): wire.Measurement {
@@ -204,7 +203,7 @@ function fromWireOutcome(outcome: wire.Measurement['outcome'], { runs, warmupRun
   if (outcome?.$case !== 'failure') return undefined;
   const { reason, message } = outcome.value;
   const short = message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message;
-  return { kind: 'failure', reason: enumName(REASONS, reason), message: short };
+  return { kind: 'failure', reason: fromWireEnum(wire.Failure_Reason, FAILURE_REASONS, reason), message: short };
 }
 
 const answeredSchema = measurementSchema.pick({

@@ -1,27 +1,17 @@
 // `fromWire…` checks its message and throws PlatformError `usage`; the caller knows which side was wrong.
 import * as wire from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
-import { TIMING_VARIABLES } from '../../measurement/surroundings.js';
+import { type Surroundings, TIMING_VARIABLES } from '../../measurement/surroundings.js';
 import { identifySystem, type RunOptions, type System, type SystemFacts } from '../../measurement/system.js';
 import { check } from '../../rpc/check-message.js';
 import { TRACE_LEVELS } from '../../tracing/trace-level.js';
 import {
+  ABILITIES,
   abilitiesWith,
-  type Ability,
   type AgentDescription,
   agentDescriptionSchema,
   isAbleTo,
 } from '../agent-description.js';
-import { fromWireRunOptions, toWireRunOptions } from './benchmark-wire.js';
-
-const WIRE_ABILITIES = {
-  infer_types: wire.Ability.INFER_TYPES,
-  optimize: wire.Ability.OPTIMIZE,
-  measure_bricks: wire.Ability.MEASURE_BRICKS,
-  trace: wire.Ability.TRACE,
-  settings: wire.Ability.SETTINGS,
-  load: wire.Ability.LOAD,
-  run_once: wire.Ability.RUN_ONCE,
-} as const satisfies Record<Ability, wire.Ability>;
+import { fromWireRunOptions, toWireEnum, toWireRunOptions } from './benchmark-wire.js';
 
 function factsIn({ fingerprint: _, runOptions: __, memoryBytes, cacheBytes, devices, ...facts }: wire.System): object {
   return {
@@ -57,28 +47,23 @@ export function toWireDescription(description: AgentDescription, runOptions: Run
     system: toWireSystem(description, runOptions),
     measuresTogether: isAbleTo(description, 'measure_bricks'),
     hostname: host,
-    abilities: [wire.Ability.MEASURE, ...abilities.map((ability) => WIRE_ABILITIES[ability])],
+    abilities: [wire.Ability.MEASURE, ...abilities.map((ability): wire.Ability => toWireEnum(wire.Ability, ability))],
     executionProviders: [...providers],
     traceLevels: [...traceLevels],
-    surroundings: surroundings && {
-      node: surroundings.node ?? '',
-      libc: surroundings.libc ?? '',
-      kernel: surroundings.kernel ?? '',
-      container: surroundings.container ?? '',
-      decoder: surroundings.decoder ?? '',
-      environment: { ...surroundings.environment },
-    },
+    surroundings: surroundings && toWireSurroundings(surroundings),
   };
 }
 
+function toWireSurroundings({ environment, ...facts }: Surroundings): wire.Surroundings {
+  const known = Object.fromEntries(Object.entries(facts).map(([fact, value]) => [fact, value ?? '']));
+  return wire.Surroundings.create({ ...known, environment: { ...environment } });
+}
+
 /** Variables that this version does not know are left out. */
-function surroundingsIn({ node, libc, kernel, container, decoder, environment }: wire.Surroundings): object {
+function surroundingsIn({ decoder, environment, ...facts }: wire.Surroundings): object {
   const known = new Set<string>(TIMING_VARIABLES);
   return {
-    node: node || null,
-    libc: libc || null,
-    kernel: kernel || null,
-    container: container || null,
+    ...Object.fromEntries(Object.entries(facts).map(([fact, value]) => [fact, value || null])),
     ...(decoder !== '' && { decoder }),
     environment: Object.fromEntries(Object.entries(environment).filter(([name]) => known.has(name))),
   };
@@ -87,7 +72,7 @@ function surroundingsIn({ node, libc, kernel, container, decoder, environment }:
 /** Leaves out abilities and levels of newer versions. @param address where no host is named @throws PlatformError */
 export function fromWireDescription(message: wire.DescribeSystemResponse, address: string): AgentDescription {
   const { system, measuresTogether, hostname, abilities, executionProviders, traceLevels, surroundings } = message;
-  const known = (Object.keys(WIRE_ABILITIES) as Ability[]).filter((name) => abilities.includes(WIRE_ABILITIES[name]));
+  const known = ABILITIES.filter((name) => abilities.includes(toWireEnum(wire.Ability, name)));
   const usual = abilitiesWith(abilities.length === 0 ? measuresTogether : known.includes('trace'));
   const described = {
     ...(system && factsIn(system)),

@@ -14,15 +14,14 @@ export interface Died {
 export type JobEnd = JobResult | Died;
 
 export function isFailure(end: JobEnd): boolean {
-  if (end.kind === 'measured') return end.measured.outcome.kind === 'failure';
-  if (end.kind === 'measured-bricks') return end.measured.some(({ outcome }) => outcome.kind === 'failure');
+  if (end.kind === 'measured') return end.measured.some(({ outcome }) => outcome.kind === 'failure');
   // A wrong request is refused before the runtime gets any of it.
   if (end.kind === 'rejected') return end.code !== 'usage';
   return end.kind === 'died';
 }
 
 export function ranOutOfMemory(end: JobEnd): boolean {
-  const measured = end.kind === 'measured' ? [end.measured] : end.kind === 'measured-bricks' ? end.measured : [];
+  const measured = end.kind === 'measured' ? end.measured : [];
   return measured.some(({ outcome }) => outcome.kind === 'failure' && outcome.reason === 'out_of_memory');
 }
 
@@ -37,23 +36,13 @@ export function errorOfEnd(end: JobEnd): PlatformError {
   }
 }
 
-/** A process that died gives a failure as the outcome. @throws PlatformError where the request was wrong */
-export function buildMeasured(end: JobEnd): Measured {
-  if (end.kind === 'measured') return end.measured;
-  if (end.kind === 'died') return buildDeath(end, 1);
-  throw errorOfEnd(end);
-}
-
-/** The same for bricks that are measured together: each has an equal share of the cost. */
-export function buildMeasuredBricks(end: JobEnd, bricks: number): readonly Measured[] {
-  if (end.kind === 'measured-bricks') return end.measured;
-  if (end.kind === 'died') return new Array<Measured>(bricks).fill(buildDeath(end, bricks));
-  throw errorOfEnd(end);
-}
-
-function buildDeath({ failure, elapsedMs, preparingMs, peakMemoryBytes }: Died, bricks: number): Measured {
-  const cost = { costMs: elapsedMs / bricks, sessionMs: preparingMs / bricks };
-  return { outcome: { kind: 'failure', ...failure }, ...cost, peakMemoryBytes };
+/** A process that died gives failures as outcomes, with equal shares of the cost. @throws PlatformError otherwise */
+export function buildMeasured(end: JobEnd, benchmarks: number): readonly Measured[] {
+  if (end.kind !== 'died') return endedAs(end, 'measured').measured;
+  const { failure, elapsedMs, preparingMs, peakMemoryBytes } = end;
+  const cost = { costMs: elapsedMs / benchmarks, sessionMs: preparingMs / benchmarks };
+  const death: Measured = { outcome: { kind: 'failure', ...failure }, ...cost, peakMemoryBytes };
+  return new Array<Measured>(benchmarks).fill(death);
 }
 
 /** @throws PlatformError where the job ended otherwise */

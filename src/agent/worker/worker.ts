@@ -107,9 +107,9 @@ let inbox: Inbox = () => undefined;
 async function runJob(job: WorkerJob, recorder: SpanRecorder): Promise<JobResult> {
   switch (job.kind) {
     case 'measure':
-      return { kind: 'measured', measured: await measureBenchmark(job, { ...context, recorder }) };
+      return { kind: 'measured', measured: [await measureBenchmark(job, { ...context, recorder })] };
     case 'measure-bricks':
-      return { kind: 'measured-bricks', measured: await measureBricks(job, { ...context, recorder }) };
+      return { kind: 'measured', measured: await measureBricks(job, { ...context, recorder }) };
     case 'trace':
       return { kind: 'traced', trace: await traceBenchmark(job, { ...context, recorder }) };
     case 'serve': {

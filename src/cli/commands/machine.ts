@@ -21,7 +21,7 @@ import type { CommandHost } from '../../evaluation/plugin.js';
 import { showEvent } from '../../evaluation/show-event.js';
 import { measurementWarnings } from '../../measurement/noise.js';
 import { remeasureAsked } from '../../measurement/remeasure.js';
-import { identifySystem, buildRunOptions, type System } from '../../measurement/system.js';
+import { identifySystem, buildRunOptions, optimizedRun, type System } from '../../measurement/system.js';
 import { stackText, toSystemDocument } from '../../measurement/system-document.js';
 import { KnownResults } from '../../measuring/known-results.js';
 import {
@@ -29,7 +29,6 @@ import {
   PEAK_PROTOCOL,
   type PeakKind,
   type Peaks,
-  peakRun,
   computePeaks,
   peakTasks,
   computeRidge,
@@ -131,7 +130,7 @@ async function measureAndShow(options: MachineOptions, host: CommandHost): Promi
   const warnings: string[] = [];
   try {
     for (const threads of options.threads ?? [COMMAND_DEFAULTS.threads]) {
-      const runOptions = peakRun(buildRunOptions(threads, agent.description));
+      const runOptions = optimizedRun(buildRunOptions(threads, agent.description));
       const system = identifySystem(agent.description, runOptions);
       const results = new KnownResults();
       const tasks = peakTasks(agent.description, runOptions);

@@ -3,7 +3,7 @@ import { PlatformError } from '../../base/errors.js';
 export interface ReadingLimits {
   /** Memory of decoded structures, in bytes by the estimate of strip-payloads.ts. */
   readonly structureBytes: number;
-  /** Nodes when functions are inlined, as expanded-extent.ts counts them. */
+  /** Nodes when functions are inlined, as inline-functions.ts counts them. */
   readonly nodes: number;
   /** Size of inlined functions, in characters of names and bytes of values. */
   readonly inlinedSize: number;
@@ -31,7 +31,6 @@ export class ReadingBudget {
     throw new PlatformError(this.code, `${source}: ${problem}. Submit fewer models at a time.`);
   }
 
-  /** @throws PlatformError past the limit, before any of the nodes is made */
   addNodes(nodes: number, source: string): void {
     this.#nodes += nodes;
     if (this.#nodes <= this.limits.nodes) return;

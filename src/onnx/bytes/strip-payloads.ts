@@ -1,7 +1,7 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { PlatformError } from '../../base/errors.js';
 import type { ByteSource } from './byte-source.js';
-import { FIELDS, type MessageName } from './field-numbers.js';
+import { FIELDS, type MessageName, type Rule, RULES } from './field-numbers.js';
 import { encodePayload, PAYLOAD_ENCODED_BYTES } from './payload.js';
 import type { ReadingBudget } from './reading-budget.js';
 import { decodeFieldNumber, decodeWireType } from './wire-format.js';
@@ -17,82 +17,15 @@ const FIELD_COST_BYTES = 32;
 const VALUE_COST_BYTES = 64;
 const PACKED_INTEGER_COST_BYTES = 32;
 
-/** Values and lists of integers are copied, a payload is replaced by its place in the file, a message is visited. */
-type Rule = 'value' | 'integers' | 'payload' | 'dropped' | MessageName;
-
-type Rules = { readonly [Name in MessageName]?: Readonly<Partial<Record<keyof (typeof FIELDS)[Name], Rule>>> };
-
-/** Of all fields in FIELDS that are no values. Fields that are not there, documentation among them, are dropped. */
-const RULES: Rules = {
-  ModelProto: {
-    producerName: 'dropped',
-    producerVersion: 'dropped',
-    domain: 'dropped',
-    modelVersion: 'dropped',
-    docString: 'dropped',
-    graph: 'GraphProto',
-    opsetImport: 'OperatorSetIdProto',
-    metadataProps: 'dropped',
-    functions: 'FunctionProto',
-  },
-  GraphProto: {
-    node: 'NodeProto',
-    initializer: 'TensorProto',
-    input: 'ValueInfoProto',
-    output: 'ValueInfoProto',
-    valueInfo: 'ValueInfoProto',
-    sparseInitializer: 'SparseTensorProto',
-  },
-  NodeProto: { attribute: 'AttributeProto' },
-  AttributeProto: {
-    t: 'TensorProto',
-    g: 'GraphProto',
-    ints: 'integers',
-    tensors: 'TensorProto',
-    graphs: 'GraphProto',
-    tp: 'TypeProto',
-    typeProtos: 'TypeProto',
-    sparseTensor: 'SparseTensorProto',
-    sparseTensors: 'SparseTensorProto',
-  },
-  TensorProto: {
-    dims: 'integers',
-    externalData: 'StringStringEntryProto',
-    floatData: 'payload',
-    int32Data: 'payload',
-    int64Data: 'payload',
-    rawData: 'payload',
-    doubleData: 'payload',
-    uint64Data: 'payload',
-  },
-  SparseTensorProto: { values: 'TensorProto', indices: 'TensorProto' },
-  ValueInfoProto: { type: 'TypeProto' },
-  TypeProto: {
-    tensorType: 'TypeProto.Tensor',
-    sequenceType: 'TypeProto.Sequence',
-    mapType: 'TypeProto.Map',
-    sparseTensorType: 'TypeProto.SparseTensor',
-    optionalType: 'TypeProto.Optional',
-  },
-  'TypeProto.Tensor': { shape: 'TensorShapeProto' },
-  'TypeProto.Sequence': { elemType: 'TypeProto' },
-  'TypeProto.Map': { valueType: 'TypeProto' },
-  'TypeProto.Optional': { elemType: 'TypeProto' },
-  'TypeProto.SparseTensor': { shape: 'TensorShapeProto' },
-  TensorShapeProto: { dim: 'TensorShapeProto.Dimension' },
-  FunctionProto: { node: 'NodeProto', opsetImport: 'OperatorSetIdProto', attributeProto: 'AttributeProto' },
-};
-
 interface KeptFields {
   readonly rules: ReadonlyMap<number, Exclude<Rule, 'dropped'>>;
   readonly costBytes: number;
 }
 
 function keptFields(name: MessageName): KeptFields {
-  const others = new Map<string, Rule>(Object.entries(RULES[name] ?? {}));
   const rules = new Map<number, Exclude<Rule, 'dropped'>>();
-  for (const [field, number] of Object.entries(FIELDS[name])) {
-    const rule = others.get(field) ?? 'value';
+  for (const field of Object.values(RULES[name])) {
+    const [number, rule] = typeof field === 'number' ? [field, 'value' as const] : field;
     if (rule !== 'dropped') rules.set(number, rule);
   }
   return { rules, costBytes: MESSAGE_COST_BYTES + FIELD_COST_BYTES * rules.size };

@@ -1,5 +1,7 @@
 import type { AttributeProto, FunctionProto, GraphProto, NodeProto, TensorProto } from '../../generated/onnx/onnx.js';
+import { PlatformError } from '../../base/errors.js';
 import { quoted } from '../../base/quoted.js';
+import { sumOf } from '../../base/sum-of.js';
 import type { FunctionTable } from './function-table.js';
 import { domainLabel, importedOpsets } from '../model/opsets.js';
 import { instantiate } from './instantiate-function.js';
@@ -10,6 +12,14 @@ import { mapSubgraphs, listSubgraphs } from '../model/subgraphs.js';
 // Each call repeats the body's names and attributes, and files of bricks hold every copy. Sizes: characters and bytes.
 
 const SIZE_PER_NAME = 16;
+
+/** Most nodes after inlining. One counts once for each graph around it, because most algorithms visit it so often. */
+const MAX_NODES = 2 ** 19;
+
+/** Most nested subgraphs: each is three nested messages in a file, and a runtime reads at most 100. */
+const MAX_DEPTH = 16;
+
+const MAX_CALL_DEPTH = 50;
 
 /** Larger tensors are weights, which are not copied; see steering.ts. */
 const MAX_REPEATED_BYTES = 8192;
@@ -72,6 +82,23 @@ function unusedPrefix(graph: GraphProto): string {
   return prefix;
 }
 
+function tooLarge(source: string, problem: string): PlatformError {
+  return new PlatformError('model', `${source}: ${problem}. Split the model.`);
+}
+
+function checkDepth(depth: number, source: string): void {
+  if (depth > MAX_DEPTH) throw tooLarge(source, `its subgraphs are nested more than ${MAX_DEPTH} deep`);
+}
+
+/** The nodes of graphs within `depth` others, each counted once for each graph around it. */
+function countVisits(nodes: readonly NodeProto[], source: string, depth = 0): number {
+  checkDepth(depth, source);
+  return nodes.reduce((sum, { attribute }) => {
+    const inner = listSubgraphs(attribute).map(({ node }) => countVisits(node, source, depth + 1));
+    return sum + depth + 1 + sumOf(inner);
+  }, 0);
+}
+
 class Inliner {
   readonly #prefix: string;
   readonly #sizes = new Map<FunctionProto, number>();
@@ -86,27 +113,38 @@ class Inliner {
     this.#prefix = unusedPrefix(graph);
   }
 
-  expand(nodes: readonly NodeProto[]): NodeProto[] {
-    const expandGraph = (graph: GraphProto): GraphProto => ({ ...graph, node: this.expand(graph.node) });
+  /** @param callers the functions around the nodes, outermost first @param depth the graphs around them */
+  expand(nodes: readonly NodeProto[], callers: readonly FunctionProto[] = [], depth = 0): NodeProto[] {
+    checkDepth(depth, this.functions.source);
+    const expandGraph = (graph: GraphProto): GraphProto => {
+      return { ...graph, node: this.expand(graph.node, callers, depth + 1) };
+    };
     const expanded: NodeProto[] = [];
     for (const node of nodes) {
       this.budget.addInlined(sizeOfNode(node), this.functions.source);
       const fn = this.functions.calledBy(node);
       const flat = { ...node, attribute: node.attribute.map((attribute) => mapSubgraphs(attribute, expandGraph)) };
       if (fn === undefined) expanded.push(flat);
-      else for (const inner of this.#call(fn, flat)) expanded.push(inner);
+      else {
+        const body = this.#bodyOf(fn, flat, callers);
+        for (const inner of this.expand(body, [...callers, fn], depth)) expanded.push(inner);
+      }
     }
     return expanded;
   }
 
-  #call(fn: FunctionProto, node: NodeProto): readonly NodeProto[] {
+  #bodyOf(fn: FunctionProto, node: NodeProto, callers: readonly FunctionProto[]): readonly NodeProto[] {
+    if (callers.includes(fn)) throw this.functions.error(fn, 'calls itself');
+    if (callers.length >= MAX_CALL_DEPTH) {
+      throw this.functions.error(fn, `is called more than ${MAX_CALL_DEPTH} levels deep`);
+    }
     const size = this.#sizes.get(fn) ?? sizeOfFunction(fn);
     this.#sizes.set(fn, size);
     this.budget.addInlined(size, this.functions.source);
     this.#checkOpsets(fn);
     const body = instantiate(fn, node, `${this.#prefix}${this.#calls++}/`);
     if (typeof body === 'string') throw this.functions.error(fn, body);
-    return this.expand(body);
+    return body;
   }
 
   /** A graph has one version per domain. Domains that only a function imports are added to the graph's. */
@@ -123,20 +161,26 @@ class Inliner {
   }
 }
 
-export interface InlineOptions {
-  readonly opsets: Map<string, number>;
-  readonly budget: ReadingBudget;
-}
-
 /**
  * Replaces calls of functions by their bodies, at any depth. Source: FunctionProto in ONNX's onnx.proto.
  *
- * @param functions of checked extent @throws PlatformError 'model' naming a function that cannot be inlined
+ * @param budget of all models of the same request
+ * @throws PlatformError 'model' naming a function that cannot be inlined, and for more or deeper nodes than this project
+ *   supports
  */
 export function inlineFunctions(
   functions: FunctionTable,
   graph: GraphProto,
-  { opsets, budget }: InlineOptions,
+  opsets: Map<string, number>,
+  budget: ReadingBudget,
 ): readonly NodeProto[] {
-  return functions.isEmpty ? graph.node : new Inliner(functions, graph, opsets, budget).expand(graph.node);
+  const { source, isEmpty } = functions;
+  const nodes = isEmpty ? graph.node : new Inliner(functions, graph, opsets, budget).expand(graph.node);
+  const visits = countVisits(nodes, source);
+  if (visits > MAX_NODES) {
+    const counted = 'with its functions inlined, and each node counted once for each graph around it';
+    throw tooLarge(source, `the graph has more than ${MAX_NODES} nodes, ${counted}`);
+  }
+  budget.addNodes(visits, source);
+  return nodes;
 }

@@ -5,11 +5,6 @@ import type { DeclaredType, Dimension, Model } from '../model/model.js';
 import { quoted } from '../../base/quoted.js';
 import { listed } from '../model/node-label.js';
 
-export interface BindOptions {
-  /** For the first dimension of inputs, where it is symbolic and has no binding of its own. */
-  readonly batch: number;
-}
-
 const isSymbol = (dim: Dimension | undefined): dim is string => typeof dim === 'string';
 
 /** Names of the dimensions that a model leaves open: its symbols, and the names in symbols that are expressions. */
@@ -25,7 +20,11 @@ export function dimensionNames({ graph }: Model): readonly string[] {
  * @throws PlatformError 'model' for a binding without its symbol, inputs without sizes (it names them all) or another
  *   fixed batch; 'usage' for a size that is no whole number
  */
-export function bindDimensions(model: Model, bindings: ReadonlyMap<string, number>, { batch }: BindOptions): Model {
+export function bindDimensions(
+  model: Model,
+  bindings: ReadonlyMap<string, number>,
+  { batch }: { readonly batch: number },
+): Model {
   const { graph } = model;
   checkSizes(bindings, batch);
   checkSymbols(model, bindings);
@@ -140,4 +139,22 @@ function checkBatch({ source, graph }: Model, batch: number): void {
     'model',
     `${source}: ${problem}, so it cannot be ${batch}. ${advice}, or export another model.`,
   );
+}
+
+export interface BoundDimension {
+  readonly name: string;
+  readonly size: number;
+}
+
+/** The dimensions of inputs that a model leaves open, each once. @param bound the same model with all of them bound */
+export function boundDimensions(open: Model, bound: Model): readonly BoundDimension[] {
+  const sizes = new Map<string, number>();
+  for (const input of open.graph.inputs) {
+    const dims: readonly Dimension[] = bound.graph.types.get(input)?.dims ?? [];
+    for (const [at, name] of (open.graph.types.get(input)?.dims ?? []).entries()) {
+      const size = dims[at];
+      if (typeof name === 'string' && name !== '' && typeof size === 'number') sizes.set(name, size);
+    }
+  }
+  return [...sizes].map(([name, size]) => ({ name, size }));
 }

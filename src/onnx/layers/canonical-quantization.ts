@@ -24,13 +24,11 @@ function classedZeroPoint(value: bigint, bits: number, isSigned: boolean): bigin
   return least + half + half / 4n;
 }
 
-const SIGNED = new Set(['int8', 'int16', 'int32', 'int4', 'int2']);
-
 function classedZeroPoints(tensor: Tensor): Tensor {
   const { elementType, data } = tensor;
   const { bits, kind, array } = ELEMENT_TYPES[elementType];
   if (data.kind !== 'inline' || kind !== 'integer') return tensor;
-  const isSigned = SIGNED.has(elementType);
+  const isSigned = !elementType.startsWith('u');
   // The middle of an unsigned type, zero of a signed one.
   if (isPacked(elementType)) {
     const middles = bits === 4 ? 0x88 : 0xaa;

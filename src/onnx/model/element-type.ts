@@ -103,6 +103,12 @@ export function tensorBytes(tensor: { readonly elementType: ElementType; readonl
   return computeByteLength(tensor.elementType, elementCount(tensor.dims));
 }
 
+/** Whether its elements are numbers or truth values of a byte or more, apart from floats of 8 bits. */
+export function hasNumbers(elementType: ElementType): boolean {
+  const { kind, bits } = ELEMENT_TYPES[elementType];
+  return kind !== 'string' && bits >= 8 && !elementType.startsWith('float8');
+}
+
 export function isPacked(elementType: ElementType): boolean {
   const { bits } = ELEMENT_TYPES[elementType];
   return bits > 0 && bits < 8;

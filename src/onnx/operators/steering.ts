@@ -86,16 +86,22 @@ function findLoopConditions({ opType, domain, inputs, attributes }: Node): reado
   });
 }
 
-/** Adds the values that values are computed from, where these do not depend on the inputs of the graph. */
-function addOrigins(
-  values: Set<string>,
+/** Values of nodes and loops, and those that they are computed from, where these do not depend on the graph's inputs. */
+function withOrigins(
   { nodes }: Pick<Graph, 'nodes'>,
-  { produced, fromShapes }: Pick<ConstantValues, 'produced' | 'fromShapes'>,
-): void {
+  { produced, fromShapes }: ConstantValues,
+  valuesOf: (node: Node) => readonly string[],
+  others: readonly string[] = [],
+): ReadonlySet<string> {
+  const values = new Set(others);
+  for (const node of nestedNodes(nodes)) {
+    for (const name of [...valuesOf(node), ...findLoopConditions(node)]) values.add(name);
+  }
   for (const { inputs, outputs } of nodes.toReversed()) {
     const leadsThere = outputs.some((name) => values.has(name) && (produced.has(name) || fromShapes.has(name)));
     if (leadsThere) for (const name of inputs) values.add(name);
   }
+  return values;
 }
 
 /**
@@ -103,33 +109,23 @@ function addOrigins(
  * always among them: the result may be a 1, by which a runtime does not multiply.
  */
 function steeringValues(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlySet<string> {
-  const values = new Set<string>();
-  for (const node of nestedNodes(graph.nodes)) {
-    for (const [index, name] of node.inputs.entries()) if (steers(node, index)) values.add(name);
-    for (const name of findLoopConditions(node)) values.add(name);
-  }
   const constant = constantValues(graph);
   const isSmall = (name: string): boolean => {
     const dims = graph.initializers.get(name)?.dims;
     return dims !== undefined && elementCount(dims) <= MAX_ELEMENTS_WITH_SHAPES;
   };
-  for (const { opType, inputs, outputs } of graph.nodes) {
+  const withShapes = graph.nodes.flatMap(({ opType, inputs, outputs }) => {
     const isOfShapes = ARITHMETIC.has(opType) && outputs.some((name) => constant.fromShapes.has(name));
-    if (isOfShapes) for (const name of inputs.filter(isSmall)) values.add(name);
-  }
-  addOrigins(values, graph, constant);
-  return values;
+    return isOfShapes ? inputs.filter(isSmall) : [];
+  });
+  return withOrigins(graph, constant, (node) => node.inputs.filter((_, index) => steers(node, index)), withShapes);
 }
 
 /** Names of the values that decide the sizes of a graph's values, and that do not depend on its inputs. */
 function sizingConstants(graph: Pick<Graph, 'nodes' | 'initializers'>): ReadonlySet<string> {
-  const values = new Set<string>();
-  for (const node of nestedNodes(graph.nodes)) {
-    for (const index of findSteeringInputs(node).sizes ?? []) values.add(node.inputs[index] ?? '');
-    for (const name of findLoopConditions(node)) values.add(name);
-  }
-  addOrigins(values, graph, constantValues(graph));
-  return values;
+  return withOrigins(graph, constantValues(graph), (node) => {
+    return (findSteeringInputs(node).sizes ?? []).map((index) => node.inputs[index] ?? '');
+  });
 }
 
 /**

@@ -3,7 +3,6 @@ import { PlatformError } from '../../base/errors.js';
 import { loadAttributes } from './attributes.js';
 import { constantTensor, isConstant } from './constant-node.js';
 import { readType, tensorTypes } from '../model/declared-type.js';
-import { requireExtent } from '../functions/expanded-extent.js';
 import { FunctionTable } from '../functions/function-table.js';
 import { inlineFunctions } from '../functions/inline-functions.js';
 import type { DeclaredType, Model, Tensor } from '../model/model.js';
@@ -29,8 +28,7 @@ export function modelFromProto(proto: ModelProto, tensors: TensorReader, budget:
   const irVersion = checkedIrVersion(proto.irVersion, source);
   const imports = importedOpsets(proto.opsetImport, source);
   const functions = new FunctionTable(proto.functions, source);
-  requireExtent(graph.node, functions, budget);
-  const stored = inlineFunctions(functions, graph, { opsets: imports, budget });
+  const stored = inlineFunctions(functions, graph, imports, budget);
   const opsets = opsetsInUse(imports, stored, source);
 
   const constants = constantTensors(graph, stored, tensors);

@@ -12,17 +12,13 @@ import { budgetOfOne, type ReadingBudget } from '../bytes/reading-budget.js';
 import { stripPayloads } from '../bytes/strip-payloads.js';
 import { TensorReader } from './tensor-reader.js';
 
-export interface ReadOptions {
-  readonly ownValues?: OwnValues;
-}
-
 /**
  * Weights stay in their files: time and memory depend on the graph alone. Functions are inlined, `Constant` nodes are
  * initializers, nodes are in topological order, and parts that no output depends on are left out.
  *
  * @throws PlatformError 'model' for an unreadable, damaged or unsupported file; names the place, and what to do
  */
-export async function readModel(path: string, { ownValues }: ReadOptions = {}): Promise<Model> {
+export async function readModel(path: string, { ownValues }: { readonly ownValues?: OwnValues } = {}): Promise<Model> {
   // Not blocking, because opening a pipe without a writer would otherwise wait before the check for a regular file.
   const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
   const file = await open(path, flags).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-import { ELEMENT_TYPES } from '../model/element-type.js';
+import { ELEMENT_TYPES, hasNumbers } from '../model/element-type.js';
 import { fromFloat16Bits } from '../model/float16.js';
 import { listedValues } from '../model/listed-values.js';
 import type { InputValues, TensorType } from '../model/model.js';
@@ -23,12 +23,10 @@ function finite(value: number): number {
 
 /** undefined where the content is not known, or an input of its type cannot have given values. */
 export function contentValues({ elementType, content }: KnownValue): InputValues | undefined {
-  const { array, kind, bits } = ELEMENT_TYPES[elementType];
-  if (kind === 'string' || bits < 8 || elementType.startsWith('float8') || elementType === 'bfloat16') return undefined;
-  if (content === undefined) return undefined;
+  if (!hasNumbers(elementType) || elementType === 'bfloat16' || content === undefined) return undefined;
   if (content.length === 0) return { low: 0, high: 0 };
   // A copy, because the content may begin anywhere in its buffer.
-  const elements = new array(new Uint8Array(content).buffer);
+  const elements = new ELEMENT_TYPES[elementType].array(new Uint8Array(content).buffer);
   if (elements instanceof BigInt64Array || elements instanceof BigUint64Array) {
     return listedValues(Array.from(elements, counted));
   }

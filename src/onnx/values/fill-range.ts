@@ -96,16 +96,28 @@ function below(size: number | undefined): Range | undefined {
   return size === undefined ? undefined : { low: 0, high: Math.max(0, size - 1) };
 }
 
-/** Valid indices where the value is an index, found by following the value to the operator that indexes with it. */
-function indexRange(use: Use, graph: TypedGraph, steps: number): Range | undefined {
+/** Follows a value through {@link PASSING_ON} operators to the first operator for which something is found. */
+function follow<Found>(
+  use: Use,
+  type: TensorType,
+  graph: TypedGraph,
+  find: (use: Use, type: TensorType, graph: TypedGraph) => Found | undefined,
+  steps = MAX_STEPS,
+): Found | undefined {
   const { node, index } = use;
   if (PASSING_ON.has(node.opType) && index === 0 && steps > 0) {
-    for (const next of graph.uses.get(node.outputs[0] ?? '') ?? []) {
-      const range = indexRange(next, graph, steps - 1);
-      if (range !== undefined) return range;
+    const [passed = ''] = node.outputs;
+    const passedType = graph.typeOf(passed) ?? type;
+    for (const next of graph.uses.get(passed) ?? []) {
+      const found = follow(next, passedType, graph, find, steps - 1);
+      if (found !== undefined) return found;
     }
-    return undefined;
   }
+  return find(use, type, graph);
+}
+
+/** Valid indices where the value is an index. */
+function indexRange({ node, index }: Use, _: TensorType, graph: TypedGraph): Range | undefined {
   if (index !== 1) return undefined;
   const dims = graph.typeOf(node.inputs[0] ?? '')?.dims;
   if (ALONG_ONE_AXIS.has(node.opType)) return below(dims?.at(integerAttribute(node, 'axis', 0)));
@@ -131,16 +143,8 @@ export function typedGraph(graph: Graph): TypedGraph {
   return { uses, scales: quantizationScales(graph), typeOf, constantOf };
 }
 
-/** Fits other inputs and outputs (fitting/); the value is followed to the operator, as for indices. */
-function fitting({ node, index }: Use, type: TensorType, graph: TypedGraph, steps: number): InputValues | undefined {
-  if (PASSING_ON.has(node.opType) && index === 0 && steps > 0) {
-    const [passed] = node.outputs;
-    const passedType = graph.typeOf(passed ?? '') ?? type;
-    for (const next of graph.uses.get(passed ?? '') ?? []) {
-      const values = fitting(next, passedType, graph, steps - 1);
-      if (values !== undefined) return values;
-    }
-  }
+/** Fits other inputs and outputs (fitting/). */
+function fitting({ node, index }: Use, type: TensorType, graph: TypedGraph): InputValues | undefined {
   const dimsOf = (name: string | undefined): readonly number[] | undefined => graph.typeOf(name ?? '')?.dims;
   const use: OperatorUse = {
     node,
@@ -174,12 +178,13 @@ export function fillRange(graph: TypedGraph, name: string, type: TensorType): In
   if (scale !== undefined) return { low: scale, high: scale };
   if (uses.some(({ node, index }) => quantizationInputs(node).zeroPoints.includes(index))) return zeroPointRange(type);
   for (const use of uses) {
-    const values = fitting(use, type, graph, MAX_STEPS);
+    const values = follow(use, type, graph, fitting);
     if (values !== undefined) return values;
   }
   if (ELEMENT_TYPES[type.elementType].kind !== 'float') {
     for (const use of uses) {
-      const range = DIVISIONS.has(use.node.opType) && use.index === 1 ? DIVISOR : indexRange(use, graph, MAX_STEPS);
+      const isDivisor = DIVISIONS.has(use.node.opType) && use.index === 1;
+      const range = isDivisor ? DIVISOR : follow(use, type, graph, indexRange);
       if (range !== undefined) return range;
     }
     return integerRange(type.elementType);

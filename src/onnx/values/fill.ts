@@ -1,6 +1,6 @@
 import { PlatformError } from '../../base/errors.js';
 import { xoshiro128pp } from '../../base/random.js';
-import { ELEMENT_TYPES, type ElementType } from '../model/element-type.js';
+import { ELEMENT_TYPES, type ElementType, hasNumbers } from '../model/element-type.js';
 import { float16Bits } from '../model/float16.js';
 import type { Fill } from '../model/model.js';
 
@@ -50,42 +50,13 @@ function repeated(list: readonly number[]): () => number {
 }
 
 function elementsFor(elementType: ElementType, fill: Fill): () => number {
-  const valuesBy = (draw: (fill: Fill) => () => number) => (fill.list ? repeated(fill.list) : draw(fill));
-  switch (elementType) {
-    case 'float32':
-    case 'float64':
-      return valuesBy(floats);
-    case 'float16': {
-      const next = valuesBy(floats);
-      return () => finiteFloat16Bits(next());
-    }
-    case 'bfloat16': {
-      const next = valuesBy(floats);
-      return () => bfloat16Bits(next());
-    }
-    case 'int64':
-    case 'uint64':
-    case 'int32':
-    case 'uint32':
-    case 'int16':
-    case 'uint16':
-    case 'int8':
-    case 'uint8':
-    case 'bool':
-      return valuesBy(integers);
-    case 'float8e4m3fn':
-    case 'float8e4m3fnuz':
-    case 'float8e5m2':
-    case 'float8e5m2fnuz':
-    case 'uint4':
-    case 'int4':
-    case 'uint2':
-    case 'int2':
-      // Any bit pattern from 0x10 to 0x6f is a normal, finite value in all of them.
-      return integers({ low: 0x10, high: 0x6f, seed: fill.seed });
-    case 'string':
-      throw new PlatformError('unsupported', 'no strings can be made up; give the tensor values');
-  }
+  const { kind } = ELEMENT_TYPES[elementType];
+  if (kind === 'string') throw new PlatformError('unsupported', 'no strings can be made up; give the tensor values');
+  // Any bit pattern from 0x10 to 0x6f is a normal, finite value in all of them.
+  if (!hasNumbers(elementType)) return integers({ low: 0x10, high: 0x6f, seed: fill.seed });
+  const next = fill.list ? repeated(fill.list) : kind === 'float' ? floats(fill) : integers(fill);
+  if (elementType === 'float16') return () => finiteFloat16Bits(next());
+  return elementType === 'bfloat16' ? () => bfloat16Bits(next()) : next;
 }
 
 /**

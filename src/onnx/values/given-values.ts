@@ -1,6 +1,6 @@
 import { PlatformError } from '../../base/errors.js';
 import { quoted } from '../../base/quoted.js';
-import { elementCount, ELEMENT_TYPES, type ElementType } from '../model/element-type.js';
+import { elementCount, ELEMENT_TYPES, type ElementType, hasNumbers } from '../model/element-type.js';
 import { type InputValues, MAX_LISTED_VALUES, type Model, type TensorType } from '../model/model.js';
 import { listedValues } from '../model/listed-values.js';
 import { listed } from '../model/node-label.js';
@@ -46,7 +46,7 @@ export function parseGivenText(text: string): GivenText | undefined {
 function boundsOf(elementType: ElementType): readonly [number, number] | undefined {
   const { kind, bits } = ELEMENT_TYPES[elementType];
   if (kind === 'boolean') return [0, 1];
-  if (kind === 'string' || bits < 8 || elementType.startsWith('float8')) return undefined;
+  if (!hasNumbers(elementType)) return undefined;
   if (kind === 'float') return [-Number.MAX_VALUE, Number.MAX_VALUE];
   const most = Math.min(2 ** bits, Number.MAX_SAFE_INTEGER);
   return elementType.startsWith('u') ? [0, most - 1] : [-most / 2, most / 2 - 1];

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { buildRunOptions, identifySystem } from '../../../src/measurement/system.js';
+import { buildRunOptions, identifySystem, optimizedRun } from '../../../src/measurement/system.js';
 import { KnownResults } from '../../../src/measuring/known-results.js';
-import { computePeaks, type PeakKind, peakRun, peakTasks } from '../../../src/measuring/machine-peaks.js';
+import { computePeaks, type PeakKind, peakTasks } from '../../../src/measuring/machine-peaks.js';
 import { Measuring } from '../../../src/measuring/measuring.js';
 import { RunProgress } from '../../../src/measuring/run-progress.js';
 import { loadModel } from '../../../src/registry/load-model.js';
@@ -69,7 +69,7 @@ describe('a kernel that does nothing but what a peak counts', { timeout: 480_000
   async function measurePeak({ peak, probes }: Kernel): Promise<number> {
     const { client } = agent();
     const { description } = client;
-    const runOptions = peakRun(buildRunOptions(1, description));
+    const runOptions = optimizedRun(buildRunOptions(1, description));
     const tasks = peakTasks(description, runOptions).filter(({ label }) => probes.test(label) || /without/.test(label));
     assert.equal(tasks.length, 2, tasks.map(({ label }) => label).join());
     const results = new KnownResults();
