@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { ResolveModel } from '../agent/services/predict-service.js';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import { messageOf } from '../base/errors.js';
 import type { CommandHost, Progress } from '../evaluation/plugin.js';
@@ -48,23 +47,8 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     if (server !== undefined && framework !== undefined) throw onlyForAgentHere('--framework', '--agent');
     let address = server;
     if (address === undefined) {
-      const { startAgent } = await import('../agent/services/server.js');
-      const { resolvePredictionModel } = await import('../registry/resolve-prediction-model.js');
-      const { machineFolder } = await import('./machine-folder.js');
-      const resolveModel: ResolveModel = (name, version, { name: ownFramework, version: frameworkVersion }) => {
-        const runsOn = { framework: ownFramework, frameworkVersion, allowVersion: false };
-        return resolvePredictionModel(name, version, { runsOn });
-      };
-      const agent = await startAgent({
-        host: '127.0.0.1',
-        port: 0,
-        framework,
-        packageFolder,
-        resolveModel,
-        weightFiles,
-        machineFolder: machineFolder(),
-        isPrivate: true,
-      });
+      const { startCommandAgent } = await import('./start-agent.js');
+      const agent = await startCommandAgent({ framework, packageFolder, weightFiles, isPrivate: true });
       closers.push(() => agent.close());
       address = agent.address;
     }

@@ -13,7 +13,7 @@ export interface Security {
 
 export const NO_SECURITY: Security = { server: {}, client: {} };
 
-interface SecurityFlags {
+export interface SecurityFlags {
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly tlsCa?: string;

@@ -45,9 +45,11 @@ export interface LoadedBatch {
   readonly models: readonly LoadedModel[];
 }
 
-export function runsOn({ description }: BenchmarkAgent, options: Pick<AgentOptions, 'allowVersion'>): RunningFramework {
-  const { framework, frameworkVersion } = description;
-  return { framework, frameworkVersion, allowVersion: options.allowVersion ?? false };
+export function runsOn(
+  { description: { framework, frameworkVersion } }: Pick<BenchmarkAgent, 'description'>,
+  { allowVersion = false }: Partial<Pick<RunningFramework, 'allowVersion'>>,
+): RunningFramework {
+  return { framework, frameworkVersion, allowVersion };
 }
 
 /** Shows a progress bar. @throws PlatformError where no model can be used */

@@ -81,19 +81,18 @@ async function fetchAll(references: readonly string[], flags: FetchFlags, host: 
     throw new PlatformError('usage', `--mirror ${flags.mirror}: no such folder`);
   }
   const failures: PlatformError[] = [];
-  let unreadable = 0;
   const progress = host.progress(flags.quiet ?? false);
   const rules = makeRules(flags, progress, host.signal);
   const warn = (line: string): void => host.warn(`warning: ${line}`);
   const onProblem = (line: string): void => {
     warn(line);
     failures.push(new PlatformError('manifest', line));
-    unreadable++;
   };
   const referred = new Map<string, ReadonlyMap<string, string>>();
   const manifests = await loadManifests(references, onProblem, warn, (evaluation, pins) =>
     referred.set(evaluation, pins),
   );
+  const count = manifests.length + failures.length;
   // Loaded here, because other commands need no archives.
   const { fetchModel } = await import('../../fetch/fetch-model.js');
   const { pinManifests } = await import('../../fetch/lock.js');
@@ -120,7 +119,6 @@ async function fetchAll(references: readonly string[], flags: FetchFlags, host: 
   if (graphs.length > 0) host.print(`${graphs.join('\n')}\n`);
   const [first] = failures;
   if (first === undefined) return;
-  const count = manifests.length + unreadable;
   throw new PlatformError(first.code, `${failures.length} of ${count} manifests do not have their files; see above`);
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { fittingTable } from '../../base/fitting-table.js';
+import { tableText } from '../../command/outputs.js';
 import { formatMs } from '../../base/format-ms.js';
 import { wholeNumberOption } from '../../base/option-value.js';
 import { shortIds } from '../../base/short-ids.js';
@@ -103,7 +103,6 @@ Examples:
         else rows.push(makeRow(measurement));
       }
       if (json === true) return;
-      const fitting = { width: host.columns?.out, dispensable: ['occasion', 'context', 'disturbed', 'system'] };
-      host.print(`${fittingTable(columnsFor(rows), rows, fitting).text}\n`);
+      host.print(tableText(columnsFor(rows), rows, ['occasion', 'context', 'disturbed', 'system'], host));
     });
 }

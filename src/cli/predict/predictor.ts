@@ -1,11 +1,8 @@
 import { connectPredictions } from '../../agent/client/prediction-client.js';
 import { PlatformError } from '../../base/errors.js';
 import type { AgentOptions } from '../../command/options.js';
-import { loadPredictionModel } from '../../registry/prediction-model.js';
-import { resolvePredictionModel } from '../../registry/resolve-prediction-model.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import type { OwnedHost } from '../host.js';
-import { machineFolder } from '../machine-folder.js';
 import { onlyForAgentHere } from '../only-for-agent-here.js';
 import type { ModelAsked } from './model-asked.js';
 
@@ -41,18 +38,9 @@ export async function connectPredictor(flags: PlaceFlags, { path }: ModelAsked, 
     return { client, close: () => Promise.resolve(client.close()) };
   }
   // Loaded here, because predicting elsewhere needs no agent, and loading one takes as long as a short command.
-  const { startAgent } = await import('../../agent/services/server.js');
-  const agent = await startAgent({
-    framework,
-    machineFolder: machineFolder(),
-    resolveModel: (name, version, own) => {
-      // For a manifest file, the request itself asks for the manifest's framework.
-      if (path !== undefined) return loadPredictionModel(path);
-      const running = { framework: own.name, frameworkVersion: own.version, allowVersion: flags.allowVersion ?? false };
-      return resolvePredictionModel(name, version, { runsOn: running });
-    },
-    access: { datasetsFolder: datasets, ...(allowPrivateUrls && { isAllowedAddress: () => true }) },
-  });
+  const { startCommandAgent } = await import('../start-agent.js');
+  const access = { datasetsFolder: datasets, ...(allowPrivateUrls && { isAllowedAddress: () => true }) };
+  const agent = await startCommandAgent({ framework, allowVersion: flags.allowVersion, manifest: path, access });
   const client = connectPredictions(agent.address, 'agent');
   return {
     client,
