@@ -83,17 +83,14 @@ export class Environment {
     }
   }
 
+  /** Sees all writes of other processes up to now. */
   read<T>(reader: (tables: Tables) => T): T {
     try {
+      this.root.resetReadTxn();
       return reader(this.tables);
     } catch (thrown) {
       throw lmdbError(this.folder, 'cannot be read', thrown);
     }
-  }
-
-  /** Later reads see all writes of other processes up to now. */
-  refresh(): void {
-    this.root.resetReadTxn();
   }
 
   /** Resolves when the change is on the disk. `onSlow` is called when that takes suspiciously long. */
