@@ -33,9 +33,9 @@ const STRUCTURES: readonly Structure[] = [
 export async function openMongoStore(uri: string, options: StoreOptions): Promise<MongoResultStore> {
   const connection = await Connection.open(uri, options);
   try {
-    if (options.access === 'read') {
+    if (connection.isOnlyRead) {
       await requireReadable(connection);
-      return new MongoResultStore(connection, { isOnlyRead: true });
+      return new MongoResultStore(connection);
     }
     const isNew = await ensureVersion(connection);
     for (const structure of STRUCTURES) await ensureStructure(connection, structure);
@@ -43,7 +43,7 @@ export async function openMongoStore(uri: string, options: StoreOptions): Promis
       connection.warn(
         `${connection.address} was not a store and is one now; if you meant another database, check the name.`,
       );
-    return new MongoResultStore(connection, { isOnlyRead: false });
+    return new MongoResultStore(connection);
   } catch (thrown) {
     await connection.close();
     throw thrown;
