@@ -7,7 +7,7 @@ import { manifestError } from '../manifest/index.js';
 import { type ManifestDocument, problemAt } from '../manifest/document.js';
 import type { Problem } from '../manifest/problem.js';
 import { readManifestBytes } from '../manifest/read-file.js';
-import { checkedYamlFile } from '../manifest/checked-document.js';
+import { checkedYamlFile } from '../manifest/validate.js';
 import { type AcceptedToken, type AcceptedTokens, findToken } from '../rpc/accepted-tokens.js';
 import { ROLES } from '../rpc/roles.js';
 import type { ServerSecurity } from '../rpc/security.js';

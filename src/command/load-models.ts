@@ -5,13 +5,7 @@ import { checkDimensions } from '../registry/check-dimensions.js';
 import type { LoadedModel, RunningFramework, SizedModel } from '../registry/load-model.js';
 import { type UnusableModel, unusableModel } from '../registry/unusable-model.js';
 import { combine, isFirstOf } from '../base/combinations.js';
-import {
-  type AgentOptions,
-  COMMAND_DEFAULTS,
-  type InputOptions,
-  type OutputOptions,
-  type SweepInputOptions,
-} from './options.js';
+import { COMMAND_DEFAULTS, type InputOptions, type OutputOptions, type SweepInputOptions } from './options.js';
 
 type Sizes = ReadonlyMap<string, number>;
 

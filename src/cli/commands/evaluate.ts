@@ -8,8 +8,9 @@ import {
   addTableOptions,
   addWideOption,
   type OutputOptions,
+  addLogOption,
+  type LogOption,
 } from '../../command/options.js';
-import { addLogOption, type LogOption } from '../../command/log-option.js';
 import { prepareOutputs } from '../../command/outputs.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
 import type { Achieved } from '../../evaluation/achieved.js';

@@ -12,8 +12,14 @@ import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import { filteredMeasurements } from '../../store/measurement-filter.js';
 import { countAll } from '../../store/system-counts.js';
 import { toDocument } from '../document-text.js';
-import { STORE, type StoreOption } from './store-option.js';
-import { addSelectionOptions, parseFilter, isNarrowed, type SelectionFlags } from './store-selection.js';
+import {
+  STORE,
+  type StoreOption,
+  addSelectionOptions,
+  parseFilter,
+  isNarrowed,
+  type SelectionFlags,
+} from './store-option.js';
 
 /** Measurements in a table without --limit. */
 const ROWS = 1000;
