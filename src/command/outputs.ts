@@ -1,9 +1,7 @@
 import { resolve } from 'node:path';
 import { PlatformError } from '../base/errors.js';
 import { TABLE_EXPORTERS, type TableFormat } from '../base/exporters/index.js';
-import { fittingTable } from '../base/fitting-table.js';
 import { requireWritable, writeResult } from '../base/output-file.js';
-import type { Column } from '../base/text-table.js';
 import type { CommandHost } from '../evaluation/plugin.js';
 import type { ShownResult } from '../evaluation/shown-result.js';
 import { htmlPage } from '../web/page.js';
@@ -53,16 +51,6 @@ export async function prepareOutputs(options: OutputOptions & { readonly json?: 
     if (path !== STANDARD_OUTPUT) await requireWritable(path);
   }
   return { exports, quiet: options.quiet ?? false };
-}
-
-/** Fits the terminal of standard output. @param dispensable titles, the least important first */
-export function tableText<Row>(
-  columns: readonly Column<Row>[],
-  rows: readonly Row[],
-  dispensable: readonly string[],
-  { columns: width }: CommandHost,
-): string {
-  return `${fittingTable(columns, rows, { width: width?.out, dispensable }).text}\n`;
 }
 
 export function printsExport({ exports }: Outputs): boolean {

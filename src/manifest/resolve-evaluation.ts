@@ -7,8 +7,7 @@ import { identifyManifest, type ManifestIdentity } from './identity.js';
 import { interpretDocument, type ManifestKind, type ManifestOf } from './load.js';
 import { byPosition, type Note, orThrow, type Problem, type Problems } from './problem.js';
 import { quoted } from '../base/quoted.js';
-import { sha256Of } from '../base/sha256.js';
-import { locateManifest, pinProblem } from './named-manifest.js';
+import { type Located, locateManifest } from './named-manifest.js';
 import { besideManifest, type ModelReference, parseModelReference } from './reference.js';
 import { loadReferred, type ReportReference } from './referred.js';
 import { type ResolvedModel, type ResolveOptions, resolveModelReference } from './resolve-model.js';
@@ -33,32 +32,6 @@ function movedNotes(document: ManifestDocument): readonly Note[] {
     if (nodeAt(document.root, [key]) === undefined) return [];
     return [noteAtKey(document, [key], `belongs under settings now, as settings.${key}`)];
   });
-}
-
-/** The file that a reference names, or why there is none; also why it is not the pinned one. */
-interface Located {
-  readonly path?: string;
-  readonly sha256?: string;
-  readonly problem?: Problem | undefined;
-}
-
-/** @returns undefined for a reference that names no manifest */
-async function locateReferred(
-  document: ManifestDocument,
-  kind: ManifestKind,
-  reference: string,
-  at: YamlPath,
-  files: ManifestFiles,
-): Promise<Located | undefined> {
-  const located = await locateManifest(kind, reference, document.file, files);
-  if (located === undefined) return undefined;
-  if (!located.ok) return { problem: problemAt(document, at, located.expected, located.found) };
-  const { path } = located;
-  const read = await files.read(path);
-  if (!read.ok) return { problem: problemAt(document, at, `a ${kind} manifest`, `${read.found} at ${quoted(path)}`) };
-  const sha256 = sha256Of(read.bytes);
-  const wrong = await pinProblem(reference, sha256, document.file, files);
-  return { path, sha256, problem: wrong && problemAt(document, at, wrong.expected, wrong.found) };
 }
 
 /** Collects the problems of the references in one evaluation, and of the files that they refer to. */
@@ -113,7 +86,7 @@ class Resolver {
   }
 
   private async locate(kind: ManifestKind, text: string, at: YamlPath): Promise<Located | undefined> {
-    const located = await locateReferred(this.document, kind, text, at, this.options.files ?? DISK);
+    const located = await locateManifest(this.document, kind, text, at, this.options.files ?? DISK);
     if (located?.problem !== undefined) this.ownProblems.push(located.problem);
     return located;
   }
@@ -168,7 +141,7 @@ export async function referredManifests(path: string): Promise<readonly Referred
   const found: ReferredManifest[] = [];
   const problems: Problem[] = [];
   for (const { kind, reference, at } of [...models, ...others]) {
-    const { path: place, sha256, problem } = (await locateReferred(document, kind, reference, at, DISK)) ?? {};
+    const { path: place, sha256, problem } = (await locateManifest(document, kind, reference, at, DISK)) ?? {};
     if (problem !== undefined) problems.push(problem);
     else if (place !== undefined && sha256 !== undefined) found.push({ kind, reference, path: place, sha256 });
   }

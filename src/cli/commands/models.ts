@@ -29,13 +29,13 @@ async function loadManifests(
   references: readonly string[],
   onProblem: (line: string) => void,
   onNotRead: (line: string) => void,
-  onReferred: (evaluation: string, pins: ReadonlyMap<string, string>) => void,
+  pins: Map<string, ReadonlyMap<string, string>>,
 ) {
   const manifests: { readonly path: string; readonly manifest: ModelManifest }[] = [];
   for (const reference of references) {
     if ((await kindOfManifest(reference)) === 'evaluation') {
       const referred = await referredManifests(reference);
-      onReferred(reference, new Map(referred.map(({ reference: text, sha256 }) => [text, sha256])));
+      pins.set(reference, new Map(referred.map(({ reference: text, sha256 }) => [text, sha256])));
       for (const { kind, path } of referred) {
         if (kind === 'model') manifests.push({ path, manifest: orThrow(await loadManifest(path, ['model'])).manifest });
       }
@@ -89,9 +89,7 @@ async function fetchAll(references: readonly string[], flags: FetchFlags, host: 
     failures.push(new PlatformError('manifest', line));
   };
   const referred = new Map<string, ReadonlyMap<string, string>>();
-  const manifests = await loadManifests(references, onProblem, warn, (evaluation, pins) =>
-    referred.set(evaluation, pins),
-  );
+  const manifests = await loadManifests(references, onProblem, warn, referred);
   const count = manifests.length + failures.length;
   // Loaded here, because other commands need no archives.
   const { fetchModel } = await import('../../fetch/fetch-model.js');

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { counted } from '../../base/counted.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
-import { tableText } from '../../command/outputs.js';
+import { tableText } from '../../command/table-text.js';
 import { shortIds } from '../../base/short-ids.js';
 import { type Column, filledColumns, left, right } from '../../base/text-table.js';
 import type { System } from '../../measurement/system.js';

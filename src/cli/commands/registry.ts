@@ -6,7 +6,7 @@ import { oneLine } from '../../base/one-line.js';
 import { type Column, left, right } from '../../base/text-table.js';
 import { wrap } from '../../base/wrap.js';
 import { addAgentPlaceOptions, type AgentOptions } from '../../command/options.js';
-import { tableText } from '../../command/outputs.js';
+import { tableText } from '../../command/table-text.js';
 import { ANY_RUN, identifySystem, type System } from '../../measurement/system.js';
 import { type BuiltInModel, builtInModels } from '../../registry/built-in-models.js';
 import { listAgents, type ListedAgent } from '../../directory/list-agents.js';

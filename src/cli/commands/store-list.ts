@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { tableText } from '../../command/outputs.js';
+import { tableText } from '../../command/table-text.js';
 import { formatMs } from '../../base/format-ms.js';
 import { wholeNumberOption } from '../../base/option-value.js';
 import { shortIds } from '../../base/short-ids.js';

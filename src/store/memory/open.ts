@@ -85,9 +85,6 @@ export class MemoryResultStore implements ResultStore {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#measurements.clear();
-    this.#systems.clear();
-    this.#collections.clear();
     return Promise.resolve();
   }
 
