@@ -55,9 +55,11 @@ export {
   parseRuntime,
   type SweepInputOptions,
   type SweepOptions,
+  addLogOption,
+  addReuseOptions,
+  type LogOption,
+  type ReuseOptions,
 } from './command/options.js';
-export { addReuseOptions, type ReuseOptions } from './command/reuse-option.js';
-export { addLogOption, type LogOption } from './command/log-option.js';
 export { durationOption, listOption, numberOption, wholeNumberOption } from './base/option-value.js';
 export { threadsSchema } from './base/default-threads.js';
 export { numberFrom, numberIn, positiveNumber, wholeNumber } from './base/bounded-number.js';

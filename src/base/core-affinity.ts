@@ -3,8 +3,8 @@ import { readSystemFile } from './system-file.js';
 
 const LIMIT_MS = 5000;
 
-/** The numbers of a list of cores as Linux writes it, such as 0-2,5. */
-export function coresIn(list: string): readonly number[] {
+/** The numbers of a list of cores or nodes as Linux writes it, such as 0-2,5. */
+export function numbersIn(list: string): readonly number[] {
   return list.split(',').flatMap((range) => {
     const [, first, last = first] = /^(\d+)(?:-(\d+))?$/.exec(range.trim()) ?? [];
     if (first === undefined) return [];
@@ -15,7 +15,7 @@ export function coresIn(list: string): readonly number[] {
 /** The cores that this process may use; none where the system does not say. */
 function allowedCores(): readonly number[] {
   const status = readSystemFile('/proc/self/status') ?? '';
-  return coresIn(/^Cpus_allowed_list:\s*(\S+)$/m.exec(status)?.[1] ?? '');
+  return numbersIn(/^Cpus_allowed_list:\s*(\S+)$/m.exec(status)?.[1] ?? '');
 }
 
 /** Lets all threads of this process run on these cores only, where Linux and its user allow it. */

@@ -17,13 +17,15 @@ export type MethodKind = 'read' | 'idempotent' | 'write';
 
 interface ServiceDefinition {
   readonly fullName: string;
-  readonly methods: Readonly<Record<string, MethodDefinition>>;
+  readonly methods: Readonly<
+    Record<
+      string,
+      { readonly name: string; readonly options: { readonly idempotencyLevel?: keyof typeof KINDS_BY_LEVEL } }
+    >
+  >;
 }
 
-interface MethodDefinition {
-  readonly name: string;
-  readonly options: { readonly idempotencyLevel?: 'NO_SIDE_EFFECTS' | 'IDEMPOTENT' };
-}
+const KINDS_BY_LEVEL = { NO_SIDE_EFFECTS: 'read', IDEMPOTENT: 'idempotent' } as const;
 
 const SERVICES: readonly ServiceDefinition[] = [
   AgentRegistryServiceDefinition,
@@ -46,22 +48,11 @@ const STANDARD_READS: readonly string[] = [
   '/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo',
 ];
 
-function kindOfDefinition({ options }: MethodDefinition): MethodKind {
-  switch (options.idempotencyLevel) {
-    case 'NO_SIDE_EFFECTS':
-      return 'read';
-    case 'IDEMPOTENT':
-      return 'idempotent';
-    default:
-      return 'write';
-  }
-}
-
 const KINDS: ReadonlyMap<string, MethodKind> = new Map([
   ...STANDARD_READS.map((path): [string, MethodKind] => [path, 'read']),
   ...SERVICES.flatMap(({ fullName, methods }) =>
-    Object.values(methods).map((method): [string, MethodKind] => {
-      return [`/${fullName}/${method.name}`, kindOfDefinition(method)];
+    Object.values(methods).map(({ name, options: { idempotencyLevel: level } }): [string, MethodKind] => {
+      return [`/${fullName}/${name}`, level === undefined ? 'write' : KINDS_BY_LEVEL[level]];
     }),
   ),
 ]);

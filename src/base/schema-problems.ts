@@ -54,18 +54,28 @@ function unionMessage({ errors }: z.core.$ZodIssueInvalidUnion): string {
   return `expected ${oneOf(types)}, found ${findReceived(first.message)}`;
 }
 
+/** As a noun, where a schema has no message of its own; undefined for other problems than a wrong value. */
+export function expectation(issue: z.core.$ZodRawIssue | z.core.$ZodIssue, names = TYPE_NAMES): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return names.get(issue.expected) ?? issue.expected;
+    case 'invalid_value':
+      return oneOf(issue.values.map((value) => JSON.stringify(value)));
+    case 'too_small':
+      return boundText(issue.origin, issue.inclusive === false ? 'above' : 'of at least', issue.minimum);
+    case 'too_big':
+      return boundText(issue.origin, issue.inclusive === false ? 'below' : 'of at most', issue.maximum);
+    default:
+      return undefined;
+  }
+}
+
 function messageIn(issue: z.core.$ZodIssue): string {
   const { message } = issue;
   if (!FROM_LIBRARY.test(message)) return message;
   switch (issue.code) {
     case 'invalid_type':
-      return `expected ${nameOfType(issue.expected)}, found ${findReceived(message)}`;
-    case 'invalid_value':
-      return `expected ${oneOf(issue.values.map((value) => JSON.stringify(value)))}`;
-    case 'too_small':
-      return `expected ${boundText(issue.origin, issue.inclusive === false ? 'above' : 'of at least', issue.minimum)}`;
-    case 'too_big':
-      return `expected ${boundText(issue.origin, issue.inclusive === false ? 'below' : 'of at most', issue.maximum)}`;
+      return `expected ${expectation(issue)}, found ${findReceived(message)}`;
     case 'invalid_format':
       return issue.pattern === undefined
         ? `expected a text of the form ${issue.format}`
@@ -74,8 +84,10 @@ function messageIn(issue: z.core.$ZodIssue): string {
       return `unknown key ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
     case 'invalid_union':
       return unionMessage(issue);
-    default:
-      return message;
+    default: {
+      const expected = expectation(issue);
+      return expected === undefined ? message : `expected ${expected}`;
+    }
   }
 }
 

@@ -1,17 +1,16 @@
 import { Option } from 'commander';
 import { unwatchFile, watchFile } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { messageOf, PlatformError } from '../base/errors.js';
 import { manifestError } from '../manifest/index.js';
 import { type ManifestDocument, problemAt } from '../manifest/document.js';
 import type { Problem } from '../manifest/problem.js';
-import { readManifestBytes } from '../manifest/read-file.js';
-import { checkedYamlFile } from '../manifest/checked-document.js';
+import { checkedYamlFile } from '../manifest/validate.js';
 import { type AcceptedToken, type AcceptedTokens, findToken } from '../rpc/accepted-tokens.js';
 import { ROLES } from '../rpc/roles.js';
 import type { ServerSecurity } from '../rpc/security.js';
 import type { OwnedHost } from './host.js';
+import { mayOthers, readOptionFile } from './security.js';
 
 const OPTION = '--access-file';
 
@@ -52,23 +51,17 @@ function repetitions(document: ManifestDocument, { tokens }: Access): readonly P
   });
 }
 
-/** Mode bits that allow a file's group and others to write it. */
-const WRITABLE_BY_OTHERS = 0o022;
-
-/** A user who can change the file can give themselves every role. Windows has no such modes. */
+/** A user who can change the file can give themselves every role. */
 async function assertProtected(path: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const { mode } = await stat(path);
-  if ((mode & WRITABLE_BY_OTHERS) === 0) return;
+  if (!(await mayOthers(0o022, path))) return;
   throw new PlatformError('usage', `${OPTION} ${path} can be changed by other users; run \`chmod go-w ${path}\``);
 }
 
 /** @throws PlatformError `manifest` with the place in the file, `usage` where others can change it */
 export async function readAccessFile(path: string): Promise<readonly AcceptedToken[]> {
-  const file = await readManifestBytes(path);
-  if (!file.ok) throw new PlatformError('usage', `${OPTION} ${path}: expected a file, found ${file.found}`);
+  const bytes = await readOptionFile(OPTION, path);
   await assertProtected(path);
-  const { document, data } = checkedYamlFile(path, file.bytes, accessSchema);
+  const { document, data } = checkedYamlFile(path, bytes, accessSchema);
   const repeated = repetitions(document, data);
   if (repeated.length > 0) throw manifestError(repeated);
   return data.tokens.map(({ sha256, ...token }) => ({ ...token, sha256: Buffer.from(sha256, 'hex') }));

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type HostPort, parseHostPort } from '../rpc/loopback.js';
 
 export function parseAddress(text: string): HostPort {
@@ -12,6 +12,16 @@ export const SERVER_VARIABLE = 'MLMODELSCOPE_SERVER';
 
 export function serverOption(description: string): Option {
   return new Option('--server <host:port>', description).argParser(parseAddress).env(SERVER_VARIABLE);
+}
+
+/** Without a server from the environment where other options say where to work. */
+export function withoutUnwantedServer<Flags extends { readonly server?: HostPort }>(
+  flags: Flags,
+  isElsewhere: boolean,
+  command: Command,
+): Flags {
+  const isUnwanted = isElsewhere && command.getOptionValueSource('server') === 'env';
+  return isUnwanted ? { ...flags, server: undefined } : flags;
 }
 
 export function serversOption(description: string): Option {

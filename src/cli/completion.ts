@@ -32,7 +32,7 @@ export type Shell = (typeof SHELLS)[number];
 
 /** Paths of commands as a pattern of the shells' `case`. */
 function formatCases(points: readonly CompletionPoint[]): string {
-  const paths = points.filter(({ words }) => words.length > 0).map(({ words }) => `/${words.join('/')}`);
+  const paths = points.map(({ words }) => commandPath(words)).filter((path) => path !== '');
   return paths.map((path) => `'${path}'`).join(' | ');
 }
 

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { THREADS_VARIABLE, threadsSchema } from '../base/default-threads.js';
-import { checkedYamlFile } from '../manifest/checked-document.js';
+import { checkedYamlFile } from '../manifest/validate.js';
 import { isTraceUrlTemplate, TRACE_URL_TEMPLATE, TRACE_URL_VARIABLE } from '../tracing/trace-url.js';
 
 const configurationSchema = z.strictObject({

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { ResolveModel } from '../agent/services/predict-service.js';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import { messageOf } from '../base/errors.js';
 import type { CommandHost, Progress } from '../evaluation/plugin.js';
 import { EXIT_PARTIAL } from '../base/exit-codes.js';
 import type { FrameworkName } from '../predictor/frameworks.js';
-import { stopKeepingSpans, keepSpans } from '../store/keep-spans.js';
 import type { ResultStore } from '../store/result-store.js';
+import { SPANS } from '../tracing/span-document.js';
+import { activeTracing } from '../tracing/tracing.js';
 import type { WorkQueue } from '../work/work-queue.js';
 import { onlyForAgentHere } from './only-for-agent-here.js';
 import { createProgress } from './progress.js';
@@ -48,23 +48,8 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     if (server !== undefined && framework !== undefined) throw onlyForAgentHere('--framework', '--agent');
     let address = server;
     if (address === undefined) {
-      const { startAgent } = await import('../agent/services/server.js');
-      const { resolvePredictionModel } = await import('../registry/resolve-prediction-model.js');
-      const { machineFolder } = await import('./machine-folder.js');
-      const resolveModel: ResolveModel = (name, version, { name: ownFramework, version: frameworkVersion }) => {
-        const runsOn = { framework: ownFramework, frameworkVersion, allowVersion: false };
-        return resolvePredictionModel(name, version, { runsOn });
-      };
-      const agent = await startAgent({
-        host: '127.0.0.1',
-        port: 0,
-        framework,
-        packageFolder,
-        resolveModel,
-        weightFiles,
-        machineFolder: machineFolder(),
-        isPrivate: true,
-      });
+      const { startCommandAgent } = await import('./start-agent.js');
+      const agent = await startCommandAgent({ framework, packageFolder, weightFiles, isPrivate: true });
       closers.push(() => agent.close());
       address = agent.address;
     }
@@ -101,7 +86,10 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
         signal,
       });
       stores.push(store);
-      if (store.isReadOnly !== true) await keepSpans(store);
+      if (store.isReadOnly !== true) {
+        const spans = store.collection(SPANS);
+        await activeTracing()?.keepSpansIn((finished) => spans.putMany(finished));
+      }
       return store;
     },
     openQueue: async (uri) => {
@@ -127,9 +115,10 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     secure: (given) => void (security = given),
     close: async () => {
       for (const close of closers.splice(0).reverse()) await close();
-      await stopKeepingSpans().catch((error: unknown) =>
-        warn(`warning: the trace is not in the store: ${messageOf(error)}`),
-      );
+      // Stores the finished spans, and no more.
+      await activeTracing()
+        ?.keepSpansIn(undefined)
+        .catch((error: unknown) => warn(`warning: the trace is not in the store: ${messageOf(error)}`));
       for (const store of stores.splice(0).reverse()) await store.close();
     },
   };

@@ -1,5 +1,5 @@
 import { connectAgent } from '../agent/client/agent-client.js';
-import { type RunningAgent, startAgent } from '../agent/services/server.js';
+import type { RunningAgent } from '../agent/services/server.js';
 import { memoryLink } from '../evaluation/link/memory-link.js';
 import type { Plugin } from '../evaluation/plugin.js';
 import { type RunningServer, startServer } from '../server/server.js';
@@ -10,7 +10,7 @@ import { offeredFacts } from '../directory/agent-offer.js';
 import { createDirectory, type LeasedDirectory } from '../directory/agent-directory.js';
 import type { ResultStore } from '../store/result-store.js';
 import { cachedGraphs } from './cached-graphs.js';
-import { machineFolder } from './machine-folder.js';
+import { startCommandAgent } from './start-agent.js';
 
 export interface LocalPlatformOptions {
   readonly store: ResultStore;
@@ -28,7 +28,7 @@ function makeDirectory({ address, description }: RunningAgent): LeasedDirectory 
 /** The whole platform in this process, on loopback. It does not continue other evaluations in the store. */
 export async function startLocalPlatform(options: LocalPlatformOptions): Promise<RunningServer> {
   const { store, plugins, framework } = options;
-  const agent = await startAgent({ framework, machineFolder: machineFolder() });
+  const agent = await startCommandAgent({ framework });
   const listen = { host: '127.0.0.1', port: 0 };
   const server = await startServer({ listen, store, directory: makeDirectory(agent), resume: false });
   const connect: PluginTools['connect'] = async ({ address }) => cachedGraphs(await connectAgent(address));

@@ -4,12 +4,13 @@ import { BUILT_IN_COMMANDS } from './commands/index.js';
 import type { OwnedHost } from './host.js';
 import { requireInputsKept } from './keep-inputs.js';
 import { PLATFORM_VERSION } from '../base/platform-version.js';
-import { addSecurityOptions, loadSecurity } from './security.js';
+import { addSecurityOptions, loadSecurity, type SecurityFlags } from './security.js';
 import { levelProblem, type TraceLevel } from '../tracing/trace-level.js';
 import { isTraceUrlTemplate, TRACE_URL_TEMPLATE } from '../tracing/trace-url.js';
 import type { Terminal } from './terminal.js';
 
-export interface GlobalOptions {
+export interface GlobalOptions extends SecurityFlags {
+  readonly plugin?: readonly string[];
   readonly traceLevel?: TraceLevel;
   readonly traceUrlTemplate?: string;
 }

@@ -1,16 +1,52 @@
-import { CommanderError } from 'commander';
+import { CommanderError, type Command } from 'commander';
 import { messageOf } from '../base/errors.js';
 import { EXIT_INTERRUPTED } from '../base/exit-codes.js';
 import type { Plugin } from '../evaluation/plugin.js';
 import { startTracing } from '../tracing/start-tracing.js';
 import { TRACE_URL_VARIABLE } from '../tracing/trace-url.js';
 import { activeTracing } from '../tracing/tracing.js';
-import { calledCommands, inCommandSpan, serviceName } from './command-span.js';
 import { applyConfiguration, pluginsFolder } from './configuration.js';
 import { describeFailure } from './failure.js';
 import { createHost, type OwnedHost } from './host.js';
 import { addCommands, createProgram, type GlobalOptions } from './program.js';
 import type { Terminal } from './terminal.js';
+import { DEFAULT_TRACE_LEVEL, type TraceLevel } from '../tracing/trace-level.js';
+
+/** These commands add spans to the traces of other processes, and begin no trace of their own. */
+const SERVERS = new Set(['agent', 'serve', 'plugin']);
+
+function calledCommands(program: Command, argv: readonly string[]): readonly string[] {
+  const names: string[] = [];
+  let command = program;
+  for (const word of argv) {
+    const called = command.commands.find((child) => child.name() === word);
+    if (called !== undefined) {
+      names.push(word);
+      command = called;
+    } else if (names.length > 0) break;
+  }
+  return names;
+}
+
+/** Name of this process in a trace, unless OTEL_SERVICE_NAME is set. */
+function serviceName(argv: readonly string[]): string {
+  const server = argv.find((word) => SERVERS.has(word));
+  return server === undefined ? 'mlmodelscope' : `mlmodelscope-${server}`;
+}
+
+async function inCommandSpan(
+  names: readonly string[],
+  level: TraceLevel = DEFAULT_TRACE_LEVEL,
+  run: () => Promise<unknown>,
+): Promise<void> {
+  const tracing = activeTracing();
+  if (tracing === undefined || names[0] === undefined || SERVERS.has(names[0])) {
+    await run();
+    return;
+  }
+  const name = ['mlmodelscope', ...names].join(' ');
+  await tracing.atLevel(level, () => tracing.inSpan(name, { level: 'APPLICATION_TRACE' }, run));
+}
 
 /** Exit code of a command line that Commander does not understand; help and version are no errors. */
 const EXIT_USAGE = 2;

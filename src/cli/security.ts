@@ -13,15 +13,12 @@ export interface Security {
 
 export const NO_SECURITY: Security = { server: {}, client: {} };
 
-interface SecurityFlags {
+export interface SecurityFlags {
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly tlsCa?: string;
   readonly tokenFile?: string;
 }
-
-/** Mode bits of a file for its group and for others. */
-const OTHERS = 0o077;
 
 type Warn = (message: string) => void;
 
@@ -47,13 +44,17 @@ function isOfSystemd(path: string, { CREDENTIALS_DIRECTORY: folder }: NodeJS.Pro
   return folder !== undefined && dirname(resolve(path)) === resolve(folder);
 }
 
-async function warnOfReaders(option: string, path: string, environment: NodeJS.ProcessEnv, warn: Warn): Promise<void> {
-  if (process.platform === 'win32' || isOfSystemd(path, environment)) return;
-  const { mode } = await stat(path);
-  if ((mode & OTHERS) !== 0) warn(`warning: ${option} ${path} can be read by other users; run \`chmod 600 ${path}\``);
+/** Whether its group or others have one of these rights. Windows has no such modes. */
+export async function mayOthers(rights: number, path: string): Promise<boolean> {
+  return process.platform !== 'win32' && ((await stat(path)).mode & rights) !== 0;
 }
 
-async function read(option: string, path: string): Promise<Buffer> {
+async function warnOfReaders(option: string, path: string, environment: NodeJS.ProcessEnv, warn: Warn): Promise<void> {
+  if (isOfSystemd(path, environment) || !(await mayOthers(0o077, path))) return;
+  warn(`warning: ${option} ${path} can be read by other users; run \`chmod 600 ${path}\``);
+}
+
+export async function readOptionFile(option: string, path: string): Promise<Buffer> {
   const file = await readManifestBytes(path);
   if (file.ok) return file.bytes;
   throw new PlatformError('usage', `${option} ${path}: expected a file, found ${file.found}`);
@@ -63,7 +64,10 @@ async function identityFrom({ tlsCert, tlsKey }: SecurityFlags): Promise<Identit
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined) throw new PlatformError('usage', '--tls-key needs the certificate as well: --tls-cert');
   if (tlsKey === undefined) throw new PlatformError('usage', '--tls-cert needs its private key as well: --tls-key');
-  return { certificatePem: await read('--tls-cert', tlsCert), keyPem: await read('--tls-key', tlsKey) };
+  return {
+    certificatePem: await readOptionFile('--tls-cert', tlsCert),
+    keyPem: await readOptionFile('--tls-key', tlsKey),
+  };
 }
 
 /** Checks the TLS files now instead of at the first connection. */
@@ -83,7 +87,8 @@ function findTokenFile({ tokenFile }: SecurityFlags, environment: NodeJS.Process
 }
 
 async function tokenFrom(tokenFile: string | undefined, environment: NodeJS.ProcessEnv): Promise<string | undefined> {
-  const text = tokenFile === undefined ? environment[TOKEN_VARIABLE] : String(await read('--token-file', tokenFile));
+  const text =
+    tokenFile === undefined ? environment[TOKEN_VARIABLE] : String(await readOptionFile('--token-file', tokenFile));
   if (text === undefined || (tokenFile === undefined && text === '')) return undefined;
   const token = text.trim();
   if (TOKEN.test(token)) return token;
@@ -99,7 +104,7 @@ export async function loadSecurity(
   warn: Warn,
 ): Promise<Security> {
   const identity = await identityFrom(flags);
-  const caPem = flags.tlsCa === undefined ? undefined : await read('--tls-ca', flags.tlsCa);
+  const caPem = flags.tlsCa === undefined ? undefined : await readOptionFile('--tls-ca', flags.tlsCa);
   assertUsable(identity, caPem);
   const tokenFile = findTokenFile(flags, environment);
   const token = await tokenFrom(tokenFile, environment);

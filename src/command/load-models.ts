@@ -5,13 +5,7 @@ import { checkDimensions } from '../registry/check-dimensions.js';
 import type { LoadedModel, RunningFramework, SizedModel } from '../registry/load-model.js';
 import { type UnusableModel, unusableModel } from '../registry/unusable-model.js';
 import { combine, isFirstOf } from '../base/combinations.js';
-import {
-  type AgentOptions,
-  COMMAND_DEFAULTS,
-  type InputOptions,
-  type OutputOptions,
-  type SweepInputOptions,
-} from './options.js';
+import { COMMAND_DEFAULTS, type InputOptions, type OutputOptions, type SweepInputOptions } from './options.js';
 
 type Sizes = ReadonlyMap<string, number>;
 
@@ -45,9 +39,11 @@ export interface LoadedBatch {
   readonly models: readonly LoadedModel[];
 }
 
-export function runsOn({ description }: BenchmarkAgent, options: Pick<AgentOptions, 'allowVersion'>): RunningFramework {
-  const { framework, frameworkVersion } = description;
-  return { framework, frameworkVersion, allowVersion: options.allowVersion ?? false };
+export function runsOn(
+  { description: { framework, frameworkVersion } }: Pick<BenchmarkAgent, 'description'>,
+  { allowVersion = false }: Partial<Pick<RunningFramework, 'allowVersion'>>,
+): RunningFramework {
+  return { framework, frameworkVersion, allowVersion };
 }
 
 /** Shows a progress bar. @throws PlatformError where no model can be used */

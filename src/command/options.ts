@@ -18,8 +18,9 @@ import {
 import { sessionEntry } from '../measurement/session-entry.js';
 import { type GivenText, parseGivenText } from '../onnx/values/given-values.js';
 import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../predictor/frameworks.js';
-import { dimensionOption, dimensionsOption } from './dimension-option.js';
 import { storeDescription } from './store-description.js';
+import { dimensionSizeField } from '../manifest/fields.js';
+import { REMEASURE_WORDS, parseRemeasure } from '../measurement/remeasure.js';
 
 export interface OutputOptions {
   readonly quiet?: boolean;
@@ -271,4 +272,59 @@ export function addWideOption(command: Command): Command {
 
 export function addQuietOption(command: Command): Command {
   return command.option('--quiet', 'no progress and no table; errors and warnings only');
+}
+
+const sizeOption = numberOption(dimensionSizeField);
+
+function collected<T>(parse: (text: string) => T) {
+  return (text: string, bound: ReadonlyMap<string, T> = new Map()): ReadonlyMap<string, T> => {
+    const [, name, value] = /^([^=]+)=(\S+)$/.exec(text) ?? [];
+    if (name === undefined || value === undefined) {
+      throw new InvalidArgumentError('expected NAME=VALUE, for example sequence=128');
+    }
+    if (name === 'batch') throw new InvalidArgumentError('the size of the batch is given with --batch');
+    return new Map([...bound, [name, parse(value)]]);
+  };
+}
+
+/** Parses NAME=VALUE, the size of a symbolic dimension, collected over several uses of the option. */
+export const dimensionOption = collected(sizeOption);
+
+/** The same for commands that run once for each of several sizes, NAME=VALUE,VALUE. */
+const dimensionsOption = collected(listOption(sizeOption));
+
+export interface LogOption {
+  readonly log?: string;
+}
+
+export function addLogOption(command: Command): Command {
+  return command.option(
+    '--log <file>',
+    "write a reference log (.yml), which 'mlmodelscope reproduce' runs again; runs each whole model once more for its outputs",
+  );
+}
+
+export interface ReuseOptions {
+  readonly remeasure?: string;
+}
+
+function remeasureOption(text: string): string {
+  if (parseRemeasure(text) === undefined) throw new InvalidArgumentError(`expected ${REMEASURE_WORDS}`);
+  return text;
+}
+
+export function addReuseOptions(command: Command): Command {
+  return command
+    .option(
+      '--remeasure <which>',
+      'stored measurements to take again: all, disturbed (by other processes), failed, older-than:7d, none (default: disturbed ones, while the machine is quiet)',
+      remeasureOption,
+    )
+    .addOption(
+      new Option('--fresh', 'measure everything anew: the same as --remeasure all').implies({ remeasure: 'all' }),
+    )
+    .hook('preAction', (_this, called) => {
+      if (called.opts()['fresh'] !== true || called.getOptionValueSource('remeasure') === 'implied') return;
+      throw new PlatformError('usage', '--fresh is the same as --remeasure all; leave one of the two out');
+    });
 }

@@ -1,8 +1,28 @@
-import { positionsIn, type Position } from './position.js';
-import { byPosition, type Note, type Problem, type Problems } from './problem.js';
+import { byPosition, type Note, type Place, type Problem, type Problems } from './problem.js';
 import { quoted } from '../base/quoted.js';
 import { sha256Of } from '../base/sha256.js';
 import { parseYaml, type YamlFault, type YamlNode, type YamlPath } from './yaml-tree.js';
+
+interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Lines end with LF, CR LF or CR, as in YAML. */
+function positionsIn(text: string): (offset: number) => Position {
+  const lineStarts = [0];
+  for (const lineBreak of text.matchAll(/\r\n|\r|\n/g)) lineStarts.push(lineBreak.index + lineBreak[0].length);
+  return (offset) => {
+    let low = 0;
+    let high = lineStarts.length;
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      if ((lineStarts[middle] ?? 0) <= offset) low = middle;
+      else high = middle;
+    }
+    return { line: low + 1, column: offset - (lineStarts[low] ?? 0) + 1 };
+  };
+}
 
 export interface ManifestDocument {
   readonly ok: true;
@@ -61,23 +81,30 @@ export function describe(node: YamlNode | undefined): string {
 }
 
 export function problemAt(document: ManifestDocument, path: YamlPath, expected: string, found?: string): Problem {
-  const { file, root, positionOf } = document;
-  const position = positionOf(nearestTo(root, path).start);
-  return { file, ...position, path: formatPath(path), expected, found: found ?? describe(nodeAt(root, path)) };
+  return { ...placeOf(document, path), expected, found: found ?? describe(nodeAt(document.root, path)) };
 }
 
-/** The problem is with the key itself rather than its value. */
-export function problemAtKey(document: ManifestDocument, path: YamlPath, expected: string, found: string): Problem {
-  const { file, root, positionOf } = document;
-  const parent = nodeAt(root, path.slice(0, -1));
+function placeOf({ file, root, positionOf }: ManifestDocument, path: YamlPath, offset?: number): Place {
+  return { file, ...positionOf(offset ?? nearestTo(root, path).start), path: formatPath(path) };
+}
+
+/** Of the key itself rather than its value. */
+function placeOfKey(document: ManifestDocument, path: YamlPath): Place {
+  const parent = nodeAt(document.root, path.slice(0, -1));
   const entry = parent?.kind === 'mapping' ? parent.entries.get(String(path.at(-1))) : undefined;
-  const position = positionOf(entry?.keyStart ?? nearestTo(root, path).start);
-  return { file, ...position, path: formatPath(path), expected, found };
+  return placeOf(document, path, entry?.keyStart);
+}
+
+export function problemAtKey(document: ManifestDocument, path: YamlPath, expected: string, found: string): Problem {
+  return { ...placeOfKey(document, path), expected, found };
 }
 
 export function noteAt(document: ManifestDocument, path: YamlPath, message: string): Note {
-  const position = document.positionOf(nearestTo(document.root, path).start);
-  return { file: document.file, ...position, path: formatPath(path), message };
+  return { ...placeOf(document, path), message };
+}
+
+export function noteAtKey(document: ManifestDocument, path: YamlPath, message: string): Note {
+  return { ...placeOfKey(document, path), message };
 }
 
 export function problemOfFile(file: string, expected: string, found: string): Problem {

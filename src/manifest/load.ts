@@ -44,20 +44,15 @@ function header(kind: ManifestKind): string {
   return `${kind}/v1`;
 }
 
+const TAKEN_BY: ReadonlyMap<ManifestKind | undefined, string> = new Map([
+  ['model', ' (`mlmodelscope dlbricks run` and `mlmodelscope latency` take models)'],
+  ['evaluation', ' (`mlmodelscope dlbricks run` and `mlmodelscope evaluate` take evaluations)'],
+  [undefined, ''],
+]);
+
 /** For messages of other commands. */
 export function takenBy(kind: ManifestKind | undefined): string {
-  switch (kind) {
-    case 'model':
-      return ' (`mlmodelscope dlbricks run` and `mlmodelscope latency` take models)';
-    case 'evaluation':
-      return ' (`mlmodelscope dlbricks run` and `mlmodelscope evaluate` take evaluations)';
-    case 'hardware':
-    case 'software':
-    case 'dataset':
-      return ` (evaluation manifests refer to it by their key \`${kind}\`)`;
-    case undefined:
-      return '';
-  }
+  return TAKEN_BY.get(kind) ?? ` (evaluation manifests refer to it by their key \`${kind}\`)`;
 }
 
 export function statedKind({ root }: ManifestDocument): ManifestKind | undefined {

@@ -2,7 +2,7 @@ import semver from 'semver';
 import { ownValue } from '../base/own-value.js';
 import { quoted } from '../base/quoted.js';
 import type { Dimension } from '../onnx/model/model.js';
-import { formatPath, type ManifestDocument, nodeAt, noteAt, problemAtKey } from './document.js';
+import { type ManifestDocument, nodeAt, noteAt, noteAtKey } from './document.js';
 import type { Download } from './fetched-files.js';
 import { ANY_FRAMEWORK } from './fields.js';
 import {
@@ -24,7 +24,7 @@ import {
   type OlderTensor,
 } from './older-schema.js';
 import { layOut, olderClassSteps, type OlderImage, olderImageSteps } from './older-steps.js';
-import type { Loaded, Note, Problems } from './problem.js';
+import { byPosition, type Loaded, type Note, type Problems } from './problem.js';
 import { isUrl } from './reference.js';
 import { type IgnoredKey, validateKnownKeys } from './validate.js';
 import type { YamlPath } from './yaml-tree.js';
@@ -181,14 +181,12 @@ function ignoredKeysNote(
     ...(older.large_model === undefined ? [] : [{ path: ['large_model'], meant: undefined }]),
     ...(older.model.checkpoint === undefined ? [] : [{ path: ['model', 'checkpoint'], meant: undefined }]),
   ];
-  const placed = [...unknown, ...known].map((key) => ({ ...key, at: problemAtKey(document, key.path, '', '') }));
-  const [first, ...rest] = placed.sort((a, b) => a.at.line - b.at.line || a.at.column - b.at.column);
-  if (first === undefined) return [];
   const hint = ({ meant }: IgnoredKey): string => (meant === undefined ? '' : ` (did you mean ${quoted(meant)}?)`);
-  const others = rest.map((key) => formatPath(key.path) + hint(key));
+  const [first, ...rest] = byPosition([...unknown, ...known].map((key) => noteAtKey(document, key.path, hint(key))));
+  if (first === undefined) return [];
+  const others = rest.map(({ path, message }) => path + message);
   const also = others.length === 0 ? '' : `, and so are ${others.join(', ')}`;
-  const { file, line, column, path } = first.at;
-  return [{ file, line, column, path, message: `has no effect here and is ignored${hint(first)}${also}` }];
+  return [{ ...first, message: `has no effect here and is ignored${first.message}${also}` }];
 }
 
 function elementTypeNotes(document: ManifestDocument, older: OlderModel): readonly Note[] {

@@ -1,7 +1,7 @@
 import { PlatformError } from '../base/errors.js';
 import { escaped } from '../base/quoted.js';
 
-export interface Problem {
+export interface Place {
   /** The path by which the manifest was found. */
   readonly file: string;
   /** From 1; the column counts UTF-16 code units. */
@@ -9,11 +9,14 @@ export interface Problem {
   readonly column: number;
   /** Such as `models[0].name`; `document` is the whole. */
   readonly path: string;
+}
+
+export interface Problem extends Place {
   readonly expected: string;
   readonly found: string;
 }
 
-export interface Note extends Omit<Problem, 'expected' | 'found'> {
+export interface Note extends Place {
   readonly message: string;
 }
 
@@ -32,16 +35,16 @@ export interface Loaded<M> {
 /** A malicious manifest can have one problem per byte. */
 const MAX_SHOWN_PER_FILE = 100;
 
-function place({ file, line, column, path }: Omit<Problem, 'expected' | 'found'>): string {
+function formatPlace({ file, line, column, path }: Place): string {
   return `${escaped(file)}:${line}:${column}: ${path}`;
 }
 
 export function formatProblem(problem: Problem): string {
-  return `${place(problem)}: expected ${problem.expected}, found ${problem.found}`;
+  return `${formatPlace(problem)}: expected ${problem.expected}, found ${problem.found}`;
 }
 
 export function formatNote(note: Note): string {
-  return `${place(note)}: ${note.message}`;
+  return `${formatPlace(note)}: ${note.message}`;
 }
 
 export function formatProblems(problems: readonly Problem[]): string {
@@ -58,7 +61,7 @@ export function formatProblems(problems: readonly Problem[]): string {
   return lines.join('\n');
 }
 
-export function byPosition(problems: readonly Problem[]): readonly Problem[] {
+export function byPosition<Placed extends Place>(problems: readonly Placed[]): readonly Placed[] {
   return problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
 }
 

@@ -72,36 +72,30 @@ const VERSION_REMEDY = '--allow-version accepts other versions of a framework';
 
 export const FRAMEWORK_REMEDY = `${VERSION_REMEDY}; \`framework: any\` in a model's manifest accepts every framework`;
 
+const OF_SOFTWARE = { other: 'change `software` in the manifest', version: VERSION_REMEDY };
+
 const OTHER_FRAMEWORK_REMEDY = 'export the model to ONNX, and give the ONNX file a manifest with `framework: any`';
+
+function unmetFramework(
+  who: string,
+  required: ModelFramework,
+  found: Pick<Candidate, 'framework' | 'frameworkVersion'>,
+  allowVersion: boolean | undefined,
+  remedies: { readonly other: string; readonly version: string },
+): Required<UnmetRequirement> | undefined {
+  if (required === ANY_FRAMEWORK || meetsFramework(required, found, allowVersion)) return undefined;
+  const problem = `${who}: expected ${frameworkText(required)}, found ${found.framework} ${found.frameworkVersion}`;
+  return { problem, remedy: isSameFramework(required.name, found.framework) ? remedies.version : remedies.other };
+}
 
 export function unmetByModel(
   name: string,
   required: ModelFramework,
   found: Pick<Candidate, 'framework' | 'frameworkVersion'>,
-  allowVersion = false,
+  allowVersion?: boolean,
 ): Required<UnmetRequirement> | undefined {
-  if (required === ANY_FRAMEWORK || meetsFramework(required, found, allowVersion)) return undefined;
-  const isOther = !isSameFramework(required.name, found.framework);
-  const problem = `model ${name}: ${expectedText(required, found)}`;
-  return { problem, remedy: isOther ? OTHER_FRAMEWORK_REMEDY : FRAMEWORK_REMEDY };
-}
-
-function unmetSoftware(
-  { framework }: SoftwareConstraint,
-  found: Pick<Candidate, 'framework' | 'frameworkVersion'>,
-  allowVersion = false,
-): readonly UnmetRequirement[] {
-  if (meetsFramework(framework, found, allowVersion)) return [];
-  const isOther = !isSameFramework(framework.name, found.framework);
-  const problem = `software: ${expectedText(framework, found)}`;
-  return [{ problem, remedy: isOther ? 'change `software` in the manifest' : VERSION_REMEDY }];
-}
-
-function expectedText(
-  required: ModelFramework,
-  { framework, frameworkVersion }: Pick<Candidate, 'framework' | 'frameworkVersion'>,
-): string {
-  return `expected ${frameworkText(required)}, found ${framework} ${frameworkVersion}`;
+  const remedies = { other: OTHER_FRAMEWORK_REMEDY, version: FRAMEWORK_REMEDY };
+  return unmetFramework(`model ${name}`, required, found, allowVersion, remedies);
 }
 
 export function findRemedies(unmet: readonly UnmetRequirement[]): readonly string[] {
@@ -128,7 +122,9 @@ export function unmetRequirements(
   return [
     ...unmetThreads(threads, system),
     ...(hardware === undefined ? [] : unmetHardware(hardware, system)),
-    ...(software === undefined ? [] : unmetSoftware(software, system, allowVersion)),
+    ...[software && unmetFramework('software', software.framework, system, allowVersion, OF_SOFTWARE)].flatMap(
+      (unmet) => unmet ?? [],
+    ),
     ...models.flatMap(({ name, manifest }) => {
       return manifest === undefined ? [] : (unmetByModel(name, manifest.framework, system, allowVersion) ?? []);
     }),

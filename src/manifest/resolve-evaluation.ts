@@ -1,5 +1,5 @@
 import type { DatasetManifest } from './dataset.js';
-import { type ManifestDocument, nodeAt, parseDocument, problemAt, problemAtKey, problemOfFile } from './document.js';
+import { type ManifestDocument, nodeAt, parseDocument, noteAtKey, problemAt, problemOfFile } from './document.js';
 import { MAX_MODELS, type EvaluationManifest, MOVED_SETTINGS } from './evaluation.js';
 import { DISK, type ManifestFiles } from './files.js';
 import type { HardwareConstraint } from './hardware.js';
@@ -7,8 +7,7 @@ import { identifyManifest, type ManifestIdentity } from './identity.js';
 import { interpretDocument, type ManifestKind, type ManifestOf } from './load.js';
 import { byPosition, type Note, orThrow, type Problem, type Problems } from './problem.js';
 import { quoted } from '../base/quoted.js';
-import { sha256Of } from '../base/sha256.js';
-import { type Located, locateManifest, pinProblem } from './named-manifest.js';
+import { type Located, locateManifest } from './named-manifest.js';
 import { besideManifest, type ModelReference, parseModelReference } from './reference.js';
 import { loadReferred, type ReportReference } from './referred.js';
 import { type ResolvedModel, type ResolveOptions, resolveModelReference } from './resolve-model.js';
@@ -31,8 +30,7 @@ export interface ResolvedEvaluation {
 function movedNotes(document: ManifestDocument): readonly Note[] {
   return MOVED_SETTINGS.flatMap((key): readonly Note[] => {
     if (nodeAt(document.root, [key]) === undefined) return [];
-    const { file, line, column, path } = problemAtKey(document, [key], '', '');
-    return [{ file, line, column, path, message: `belongs under settings now, as settings.${key}` }];
+    return [noteAtKey(document, [key], `belongs under settings now, as settings.${key}`)];
   });
 }
 
@@ -72,11 +70,11 @@ class Resolver {
     for (const [i, item] of items.entries()) {
       const report = this.reporter(['models', i]);
       const text = item.kind === 'scalar' ? item.text : '';
-      const located = await this.located('model', text, report);
-      const reference = located ?? parseModelReference(text);
-      const model = reference === undefined ? undefined : await this.model(reference, report);
-      if (model === undefined) continue;
-      if (model.identity !== undefined) await this.checkPin(text, model.identity.sha256, report);
+      const found = await this.locate('model', text, ['models', i]);
+      const path = found?.path;
+      const reference = found === undefined ? parseModelReference(text) : path && ({ kind: 'manifest', path } as const);
+      const model = reference && (await this.model(reference, report));
+      if (!model) continue;
       const earlier = placeByName.get(model.name);
       if (earlier !== undefined) {
         this.ownProblems.push(report('models of different names', `${quoted(model.name)}, as models[${earlier}] has`));
@@ -87,23 +85,10 @@ class Resolver {
     return models;
   }
 
-  /** undefined for another reference, and where there is no manifest */
-  private async located(
-    kind: ManifestKind,
-    text: string,
-    report: ReportReference,
-  ): Promise<(ModelReference & { readonly kind: 'manifest' }) | undefined> {
-    const { file } = this.document;
-    const found: Located | undefined = await locateManifest(kind, text, file, this.options.files ?? DISK);
-    if (found === undefined) return undefined;
-    if (found.ok) return { kind: 'manifest', path: found.path };
-    this.ownProblems.push(report(found.expected, found.found));
-    return undefined;
-  }
-
-  private async checkPin(text: string, sha256: string, report: ReportReference): Promise<void> {
-    const problem = await pinProblem(text, sha256, this.document.file, this.options.files ?? DISK);
-    if (problem !== undefined) this.ownProblems.push(report(problem.expected, problem.found));
+  private async locate(kind: ManifestKind, text: string, at: YamlPath): Promise<Located | undefined> {
+    const located = await locateManifest(this.document, kind, text, at, this.options.files ?? DISK);
+    if (located?.problem !== undefined) this.ownProblems.push(located.problem);
+    return located;
   }
 
   private async model(reference: ModelReference, report: ReportReference): Promise<ResolvedModel | undefined> {
@@ -115,11 +100,9 @@ class Resolver {
   async manifest<K extends ManifestKind>(kind: K): Promise<ManifestOf<K> | undefined> {
     const node = nodeAt(this.document.root, [kind]);
     if (node?.kind !== 'scalar') return undefined;
-    const report = this.reporter([kind]);
-    const located = await this.located(kind, node.text, report);
-    if (located === undefined) return undefined;
-    const referred = await loadReferred(located.path, kind, report, this.options.files);
-    if (referred.ok) await this.checkPin(node.text, referred.document.sha256, report);
+    const path = (await this.locate(kind, node.text, [kind]))?.path;
+    if (path === undefined) return undefined;
+    const referred = await loadReferred(path, kind, this.reporter([kind]), this.options.files);
     const manifest = this.keep(referred.ok ? referred.loaded : referred)?.manifest;
     if (manifest !== undefined && referred.ok)
       this.identities.push(identifyManifest(kind, manifest, referred.document));
@@ -158,18 +141,9 @@ export async function referredManifests(path: string): Promise<readonly Referred
   const found: ReferredManifest[] = [];
   const problems: Problem[] = [];
   for (const { kind, reference, at } of [...models, ...others]) {
-    const located = await locateManifest(kind, reference, path, DISK);
-    if (located === undefined) continue;
-    const read = located.ok ? await DISK.read(located.path) : undefined;
-    if (!located.ok) problems.push(problemAt(document, at, located.expected, located.found));
-    else if (read?.ok !== true) {
-      problems.push(problemAt(document, at, `a ${kind} manifest`, `${read?.found ?? ''} at ${quoted(located.path)}`));
-    } else {
-      const sha256 = sha256Of(read.bytes);
-      const wrong = await pinProblem(reference, sha256, path, DISK);
-      if (wrong === undefined) found.push({ kind, reference, path: located.path, sha256 });
-      else problems.push(problemAt(document, at, wrong.expected, wrong.found));
-    }
+    const { path: place, sha256, problem } = (await locateManifest(document, kind, reference, at, DISK)) ?? {};
+    if (problem !== undefined) problems.push(problem);
+    else if (place !== undefined && sha256 !== undefined) found.push({ kind, reference, path: place, sha256 });
   }
   if (problems.length > 0) orThrow({ ok: false, problems });
   return found;

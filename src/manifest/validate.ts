@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { isRefused, type ManifestDocument, nodeAt, problemAt, problemAtKey } from './document.js';
-import { byPosition, type Problem, type Problems } from './problem.js';
-import { oneOf } from '../base/one-of.js';
+import { isRefused, type ManifestDocument, nodeAt, problemAt, problemAtKey, parseDocument } from './document.js';
+import { byPosition, type Problem, type Problems, orThrow } from './problem.js';
 import { quoted } from '../base/quoted.js';
-import { TYPE_NAMES } from '../base/schema-problems.js';
+import { expectation, TYPE_NAMES } from '../base/schema-problems.js';
 import { suggestion } from '../base/suggestion.js';
 import { ownValue } from '../base/own-value.js';
 import type { YamlNode, YamlPath } from './yaml-tree.js';
@@ -38,26 +37,6 @@ const YAML_NAMES: ReadonlyMap<string, string> = new Map([
   ['object', 'a mapping'],
   ['record', 'a mapping'],
 ]);
-
-function items(count: number | bigint): string {
-  return count === 1 ? '1 item' : `${count} items`;
-}
-
-/** A schema's own error message takes precedence. */
-function expectation(issue: z.core.$ZodRawIssue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return YAML_NAMES.get(issue.expected) ?? issue.expected;
-    case 'invalid_value':
-      return oneOf(issue.values.map((value) => JSON.stringify(value)));
-    case 'too_small':
-      return `a list of at least ${items(issue.minimum)}`;
-    case 'too_big':
-      return `a list of at most ${items(issue.maximum)}`;
-    default:
-      return 'something else';
-  }
-}
 
 interface KeySchema {
   readonly properties?: Readonly<Record<string, KeySchema>>;
@@ -177,10 +156,24 @@ function validateData<S extends z.ZodType>(
   schema: S,
   data: unknown,
 ): { readonly ok: true; readonly data: z.output<S> } | Problems {
-  const result = schema.safeParse(data, { error: expectation });
+  const result = schema.safeParse(data, {
+    // A schema's own error message takes precedence.
+    error: (issue) => expectation(issue, YAML_NAMES) ?? 'something else',
+  });
   const translator = new IssueTranslator(document, schema);
   const issues = result.success ? [] : result.error.issues.flatMap((issue) => translator.problemsOf(issue));
   const problems = [...document.problems, ...issues];
   if (problems.length > 0 || !result.success) return { ok: false, problems: byPosition(problems) };
   return { ok: true, data: result.data };
+}
+
+/** @throws PlatformError `manifest` with the place of the problem in the file */
+export function checkedYamlFile<Schema extends z.ZodType>(
+  path: string,
+  bytes: Uint8Array,
+  schema: Schema,
+  maxEvents?: number,
+): { readonly document: ManifestDocument; readonly data: z.output<Schema> } {
+  const document = orThrow(parseDocument(path, bytes, maxEvents));
+  return { document, data: orThrow(validate(document, schema)).data };
 }

@@ -1,8 +1,7 @@
 import { isUnderLoad } from '../measurement/disturbance.js';
 import { type Measurement, setupKey } from '../measurement/measurement.js';
 import { identifySystem, type System } from '../measurement/system.js';
-import type { Holder } from '../store/leases/holder.js';
-import { Leases } from '../store/leases/leases.js';
+import { type Holder, Leases } from '../store/leases/leases.js';
 import { measurementId } from '../store/measurement-id.js';
 import type { ResultStore } from '../store/result-store.js';
 import { unlessUnavailable } from '../store/unless-unavailable.js';

@@ -7,7 +7,7 @@ import { disturbanceOf, isUnderLoad } from '../measurement/disturbance.js';
 import type { Measurement } from '../measurement/measurement.js';
 import { DEFAULT_REMEASURE, isNewTakenAgain, type Remeasure } from '../measurement/remeasure.js';
 import type { System } from '../measurement/system.js';
-import type { Holder } from '../store/leases/holder.js';
+import type { Holder } from '../store/leases/leases.js';
 import type { ResultStore } from '../store/result-store.js';
 import type { KnownResults } from './known-results.js';
 import { MeasuredOnce } from './measured-once.js';

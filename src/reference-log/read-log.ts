@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { PlatformError } from '../base/errors.js';
 import { isInside } from '../base/is-inside.js';
 import { readRegularFile } from '../base/regular-file.js';
-import { checkedYamlFile } from '../manifest/checked-document.js';
+import { checkedYamlFile } from '../manifest/validate.js';
 import { DISK, type ManifestFiles } from '../manifest/files.js';
 import { computeChecksum, type Log, logSchema, SECTIONS } from './log-schema.js';
 

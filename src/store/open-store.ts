@@ -19,51 +19,62 @@ const SCHEME = /^([a-z][a-z0-9+.-]+):/i;
  * @throws PlatformError `usage` for a URI that names no store, `not_found`, `unavailable`, `storage`
  */
 export async function openStore(uri: string | undefined, options: StoreOptions = {}): Promise<ResultStore> {
-  const chosen = chosenStore(uri);
-  const scheme = parseScheme(chosen);
-  const openEmbedded = options.access === 'read' ? openEmbeddedStoreToRead : openEmbeddedStore;
-  if (options.access === 'read' && chosen === defaultStoreFolder() && !existsSync(chosen)) return openMemoryStore();
-  switch (scheme) {
-    case undefined:
-      return openEmbedded(folderOfPath(chosen), options);
-    case 'file':
-      return openEmbedded(folderOfFileUri(chosen), options);
-    case 'memory':
-      if (chosen.length > 'memory:'.length) throw wrongUri('memory: takes nothing after the colon');
-      return openMemoryStore();
-    case 'mongodb':
-    case 'mongodb+srv': {
-      // Loading the driver takes about a tenth of the time of a short command.
-      const { openTeamStore } = await import('./spool/open.js');
-      return openTeamStore(chosen, dataFolder(), options);
-    }
-    default:
-      throw wrongUri(chosen.startsWith('//', scheme.length + 1) ? `no backend for ${scheme}://` : 'unknown scheme');
+  const { folder, server } = findPlace(uri);
+  if (server !== undefined) {
+    // Loading the driver takes about a tenth of the time of a short command.
+    const { openTeamStore } = await import('./spool/open.js');
+    return openTeamStore(server, dataFolder(), options);
   }
+  if (folder === undefined) return openMemoryStore();
+  if (options.access !== 'read') return openEmbeddedStore(folder, options);
+  const isEmpty = folder === defaultStoreFolder() && !existsSync(folder);
+  return isEmpty ? openMemoryStore() : openEmbeddedStoreToRead(folder, options);
 }
 
 /** Sends the results that wait on this machine to the server. @throws as openStore; `usage` for a store without one */
 export async function syncStore(uri: string | undefined, options: StoreOptions = {}): Promise<Transferred> {
-  const chosen = chosenStore(uri);
-  if (!(parseScheme(chosen) ?? '').startsWith('mongodb')) {
+  const { server } = findPlace(uri);
+  if (server === undefined) {
     throw new PlatformError(
       'usage',
       'Nothing can wait for a store of this machine: name the store of a server, as in --store mongodb://HOST/DATABASE.',
     );
   }
   const { syncSpool } = await import('./spool/sync.js');
-  return syncSpool(chosen, dataFolder(), options);
+  return syncSpool(server, dataFolder(), options);
 }
 
 /** For display: without user and password. @throws as openStore for a URI that names no store */
 export async function storeAddress(uri: string | undefined): Promise<string> {
-  const chosen = chosenStore(uri);
-  const scheme = parseScheme(chosen);
-  if (scheme === undefined) return folderOfPath(chosen);
-  if (scheme === 'file') return folderOfFileUri(chosen);
-  if (!scheme.startsWith('mongodb')) return `${scheme}:`;
+  const { folder = 'memory:', server } = findPlace(uri);
+  if (server === undefined) return folder;
   const { mongoAddress } = await import('./mongodb/address.js');
-  return mongoAddress(chosen, {}).text;
+  return mongoAddress(server, {}).text;
+}
+
+/** Neither for a store in memory. */
+interface Place {
+  readonly folder?: string;
+  /** Its URI. */
+  readonly server?: string;
+}
+
+function findPlace(uri = process.env['MLMODELSCOPE_STORE'] || defaultStoreFolder()): Place {
+  const scheme = SCHEME.exec(uri)?.[1]?.toLowerCase();
+  switch (scheme) {
+    case undefined:
+      return { folder: folderOfPath(uri) };
+    case 'file':
+      return { folder: folderOfFileUri(uri) };
+    case 'memory':
+      if (uri.length > 'memory:'.length) throw wrongUri('memory: takes nothing after the colon');
+      return {};
+    case 'mongodb':
+    case 'mongodb+srv':
+      return { server: uri };
+    default:
+      throw wrongUri(uri.startsWith('//', scheme.length + 1) ? `no backend for ${scheme}://` : 'unknown scheme');
+  }
 }
 
 export function defaultStoreFolder(): string {
@@ -72,14 +83,6 @@ export function defaultStoreFolder(): string {
 
 function dataFolder(): string {
   return envPaths('mlmodelscope', { suffix: '' }).data;
-}
-
-function chosenStore(uri: string | undefined): string {
-  return uri ?? (process.env['MLMODELSCOPE_STORE'] || defaultStoreFolder());
-}
-
-function parseScheme(uri: string): string | undefined {
-  return SCHEME.exec(uri)?.[1]?.toLowerCase();
 }
 
 function folderOfPath(path: string): string {

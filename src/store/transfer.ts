@@ -24,7 +24,7 @@ export async function* readRecords(store: ResultStore): AsyncIterable<TransferRe
 
 /** Where a record cannot be read, those before it are put, and the error is thrown. */
 export async function putRecords(records: AsyncIterable<TransferRecord>, store: ResultStore): Promise<Transferred> {
-  let transferred: Transferred = { measurements: 0, documents: 0 };
+  const transferred = { measurements: 0, documents: 0 };
   let batch: TransferRecord[] = [];
   let characters = 0;
   const flush = async (): Promise<void> => {
@@ -33,10 +33,8 @@ export async function putRecords(records: AsyncIterable<TransferRecord>, store: 
     characters = 0;
     await Promise.all(putting.map((record) => putRecord(record, store)));
     const measurements = putting.filter(({ kind }) => kind === 'measurement').length;
-    transferred = {
-      measurements: transferred.measurements + measurements,
-      documents: transferred.documents + putting.length - measurements,
-    };
+    transferred.measurements += measurements;
+    transferred.documents += putting.length - measurements;
   };
   try {
     for await (const record of records) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { after, describe, test } from 'node:test';
-import { coresIn } from '../../src/base/core-affinity.js';
+import { numbersIn } from '../../src/base/core-affinity.js';
 import { type LoadGenerator, startGenerator } from '../../src/generator/start.js';
 import { poissonArrivals } from '../../src/load/schedule.js';
 import { summaryOf } from '../../src/load/summary.js';
@@ -116,7 +116,7 @@ describe('a generator with an agent', () => {
     const plan = { kind: 'closed', clients: 1, thinkMs: [1], samples: 1, queries: 20, leastMs: 0 } as const;
     await generator.trial({ plan, dispatch: 'turns', seed: 1, limit: 1 });
     const coresOf = (pid: number): readonly number[] => {
-      return coresIn(/^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '');
+      return numbersIn(/^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '');
     };
     const all = coresOf(process.pid);
     const [worker] = measuringProcessesOf(process.pid).filter((one) => one > 0);

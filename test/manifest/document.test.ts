@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { checkedYamlFile } from '../../src/manifest/checked-document.js';
+import { checkedYamlFile } from '../../src/manifest/validate.js';
 import { describe as described, formatPath, parseDocument } from '../../src/manifest/document.js';
 import { orThrow } from '../../src/manifest/problem.js';
 

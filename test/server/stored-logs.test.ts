@@ -9,7 +9,7 @@ import {
 import { EvaluationReader } from '../../src/server/evaluation-reader.js';
 import { Followers } from '../../src/server/followers.js';
 import { StoredLogs } from '../../src/server/stored-logs.js';
-import { MemoryResultStore } from '../../src/store/memory/result-store.js';
+import { MemoryResultStore } from '../../src/store/memory/open.js';
 
 test(
   'a reader of an evaluation that another server runs gets the events that it adds',

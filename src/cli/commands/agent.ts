@@ -8,14 +8,12 @@ import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../../pr
 import { announceAgent } from '../../directory/announce-agent.js';
 import { type AgentOffer, modelsWithin, offeredFacts } from '../../directory/agent-offer.js';
 import { type RuntimePackage, runtimePackageOf } from '../../predictor/runtime-package.js';
-import type { RunningFramework } from '../../registry/load-model.js';
 import { offeredModels, type OfferedModels } from '../../registry/offered-models.js';
-import { resolvePredictionModel } from '../../registry/resolve-prediction-model.js';
 import { formatHostPort, type HostPort, isLoopbackHost } from '../../rpc/loopback.js';
 import { accessFileOption, serverSecurity } from '../access-file.js';
 import { addressOption, parseAddress, serversOption } from '../address.js';
-import { machineFolder } from '../machine-folder.js';
 import type { OwnedHost } from '../host.js';
+import { runsOn } from '../../command/load-models.js';
 import { queueOption } from './queue-option.js';
 import { storeDescription } from '../../command/store-description.js';
 
@@ -58,13 +56,6 @@ function makeOffer(agent: RunningAgent, address: string, known: OfferedModels, h
     host.warn(`warning: the registration does not list ${unlisted}, for lack of room; clients can open all models`);
   }
   return { ...offer, models };
-}
-
-function runningFramework(
-  { framework, frameworkVersion }: Omit<RunningFramework, 'allowVersion'>,
-  { allowVersion }: AgentFlags,
-): RunningFramework {
-  return { framework, frameworkVersion, allowVersion: allowVersion ?? false };
 }
 
 /** Keeps the agent registered with the platform's servers until the signal aborts, or a server refuses the agent. */
@@ -158,20 +149,16 @@ Examples:
         throw new PlatformError('usage', `--runtime names a package of ${DEFAULT_FRAMEWORK}; leave out --framework`);
       }
       const security = await serverSecurity(accessFile, host);
-      const allow = flags.allowPrivateUrls && { isAllowedAddress: () => true };
-      const access = { datasetsFolder: flags.datasets, ...allow };
+      const { models, allowVersion } = flags;
+      const access = {
+        datasetsFolder: flags.datasets,
+        ...(flags.allowPrivateUrls && { isAllowedAddress: () => true }),
+      };
       const settings = { ...listen, framework, packageFolder: runtime?.folder, security, access };
-      const { startAgent } = await import('../../agent/services/server.js');
-      const agent = await startAgent({
-        ...settings,
-        machineFolder: machineFolder(),
-        resolveModel: (name, version, { name: framework, version: frameworkVersion }) => {
-          const runsOn = runningFramework({ framework, frameworkVersion }, flags);
-          return resolvePredictionModel(name, version, { folder: flags.models, runsOn });
-        },
-      });
+      const { startCommandAgent } = await import('../start-agent.js');
+      const agent = await startCommandAgent({ ...settings, models, allowVersion });
       try {
-        const known = await offeredModels(runningFramework(agent.description, flags), flags.models);
+        const known = await offeredModels(runsOn(agent, flags), models);
         for (const reason of known.leftOut) host.warn(`warning: not offered: ${reason}`);
         host.print(`agent listening on ${agent.address}\n`);
         const ended = new AbortController();

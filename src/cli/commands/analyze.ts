@@ -3,6 +3,7 @@ import { counted } from '../../base/counted.js';
 import { PlatformError } from '../../base/errors.js';
 import { addTableOptions, type OutputOptions } from '../../command/options.js';
 import { prepareOutputs, writeShown } from '../../command/outputs.js';
+import { tableText } from '../../command/table-text.js';
 import type { Analysis, AnalysisTable } from '../../evaluation/analysis.js';
 import { STORE } from './store-option.js';
 import type { Plugin } from '../../evaluation/plugin.js';
@@ -11,7 +12,6 @@ import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import { parseAddress } from '../address.js';
 import type { OwnedHost } from '../host.js';
 import { runAnalysis, settingNames } from '../../evaluation/run/run-analysis.js';
-import { fittingTable } from '../../base/fitting-table.js';
 import { type Column, left } from '../../base/text-table.js';
 import { shownTable } from '../../command/keyed-table.js';
 import { buildProvenance } from '../../agent/provenance.js';
@@ -56,11 +56,11 @@ const LIST_COLUMNS: readonly Column<ListedAnalysis>[] = [
   left('description', ({ analysis }) => analysis.description),
 ];
 
-function list(plugins: Analysts, width: number | undefined): string {
+function list(plugins: Analysts, host: OwnedHost): void {
   const listed = plugins.flatMap(({ name, analyses = [] }) => {
     return analyses.map((analysis): ListedAnalysis => ({ plugin: name, analysis }));
   });
-  return `${fittingTable(LIST_COLUMNS, listed, { width, dispensable: ['settings'] }).text}\n`;
+  host.print(tableText(LIST_COLUMNS, listed, ['settings'], host));
 }
 
 const DIFFERENT = 'the store has measurements of different ones';
@@ -137,7 +137,7 @@ export function registerAnalyzeCommand(program: Command, host: OwnedHost, plugin
         options: AnalyzeOptions,
       ) => {
         if (pluginName === undefined) {
-          host.print(list(plugins, host.columns?.out));
+          list(plugins, host);
           return;
         }
         const { server } = options;
@@ -145,7 +145,7 @@ export function registerAnalyzeCommand(program: Command, host: OwnedHost, plugin
           throw new PlatformError('usage', '--server analyzes the store of the server; leave --store out');
         }
         if (analysisName === undefined) {
-          host.print(list([pluginWithAnalyses(pluginName, plugins)], host.columns?.out));
+          list([pluginWithAnalyses(pluginName, plugins)], host);
           return;
         }
         const model = modelName === undefined ? [] : [`model=${JSON.stringify(modelName)}`];

@@ -8,8 +8,9 @@ import {
   addTableOptions,
   addWideOption,
   type OutputOptions,
+  addLogOption,
+  type LogOption,
 } from '../../command/options.js';
-import { addLogOption, type LogOption } from '../../command/log-option.js';
 import { prepareOutputs } from '../../command/outputs.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
 import type { Achieved } from '../../evaluation/achieved.js';
@@ -23,7 +24,7 @@ import type { LoadedEvaluation } from '../../registry/load-evaluation.js';
 import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
 import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
 import type { RunningServer } from '../../server/server.js';
-import { serverOption } from '../address.js';
+import { serverOption, withoutUnwantedServer } from '../address.js';
 import { type EstimateEvent, type EvaluationOutcome, leave, parseResult, showToEnd } from '../evaluations.js';
 import type { OwnedHost } from '../host.js';
 import { findEvaluation, showOutcome } from '../show-outcome.js';
@@ -76,13 +77,6 @@ function checkFlags({ server, detach, store, framework, log }: EvaluateFlags): v
 function refuseModel(path: string): void {
   if (!path.startsWith('zoo:') && !path.endsWith('.onnx')) return;
   throw new PlatformError('usage', `${path}: expected an evaluation manifest (.yml), found a model${takenBy('model')}`);
-}
-
-/** Ignores a server from the environment where options say how to evaluate without one. */
-function withoutUnwantedServer(flags: EvaluateFlags, command: Command): EvaluateFlags {
-  const { server, ...others } = flags;
-  const isLocal = flags.store !== undefined || flags.framework !== undefined;
-  return isLocal && server !== undefined && command.getOptionValueSource('server') === 'env' ? others : flags;
 }
 
 /** Starts the platform in this process. Its code is loaded only where no server is named. */
@@ -213,7 +207,8 @@ Examples:
   mlmodelscope evaluate evaluation.yml --server 127.0.0.1:7080 --placement each`,
     )
     .action(async (path: string, given: EvaluateFlags, command: Command) => {
-      const flags = withoutUnwantedServer(given, command);
+      const isLocal = given.store !== undefined || given.framework !== undefined;
+      const flags = withoutUnwantedServer(given, isLocal, command);
       checkFlags(flags);
       refuseModel(path);
       const { server } = flags;

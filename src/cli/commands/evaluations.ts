@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { PlatformError } from '../../base/errors.js';
-import { fittingTable } from '../../base/fitting-table.js';
 import { shortIds } from '../../base/short-ids.js';
 import { type Column, left } from '../../base/text-table.js';
 import { addQuietOption, addTableOptions, addWideOption, type OutputOptions } from '../../command/options.js';
 import { prepareOutputs, printsExport } from '../../command/outputs.js';
+import { tableText } from '../../command/table-text.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
 import type { LoggedEvent } from '../../evaluation/event.js';
 import type { Plugin } from '../../evaluation/plugin.js';
@@ -70,9 +70,8 @@ function columnsFor(evaluations: readonly EvaluationSummary[]): readonly Column<
   ];
 }
 
-function table(evaluations: readonly EvaluationSummary[], width: number | undefined): string {
-  const fitting = { width, dispensable: ['changed (UTC)', 'plugin', 'submitted (UTC)'] };
-  return `${fittingTable(columnsFor(evaluations), evaluations, fitting).text}\n`;
+function table(evaluations: readonly EvaluationSummary[], host: OwnedHost): string {
+  return tableText(columnsFor(evaluations), evaluations, ['changed (UTC)', 'plugin', 'submitted (UTC)'], host);
 }
 
 interface ResultFlags extends ServerFlags, OutputOptions {
@@ -108,7 +107,7 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost, pl
       withServer(flags, async (client) => {
         const listed = await client.list(LISTED);
         if (flags.json === true) host.print(documentText('evaluations', [...listed]));
-        else host.print(table(listed, host.columns?.out));
+        else host.print(table(listed, host));
       }),
     );
 
@@ -123,7 +122,7 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost, pl
         const { evaluation, last } = await client.get(id);
         const outcome = last?.event.kind === 'done' ? await showToEnd(client.follow(id, 0), SILENT) : undefined;
         const { json = false, wide = false } = flags;
-        const state = `${table([evaluation], host.columns?.out)}${inWords(last)}`;
+        const state = `${table([evaluation], host)}${inWords(last)}`;
         if (json) {
           const shown = toDocument('evaluation', { ...evaluation, last });
           host.print(`${JSON.stringify({ ...shown, result: outcome && parseResult(outcome.done) }, null, 2)}\n`);

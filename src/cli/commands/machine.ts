@@ -7,9 +7,10 @@ import {
   type AgentOptions,
   COMMAND_DEFAULTS,
   type OutputOptions,
+  addReuseOptions,
+  type ReuseOptions,
 } from '../../command/options.js';
-import { setMeasuringExit } from '../../command/measuring-command.js';
-import { addReuseOptions, type ReuseOptions } from '../../command/reuse-option.js';
+import { measuringContext, setMeasuringExit } from '../../command/measuring-command.js';
 import { prepareOutputs, writeShown } from '../../command/outputs.js';
 import { shownTable } from '../../command/keyed-table.js';
 import { buildProvenance } from '../../agent/provenance.js';
@@ -18,7 +19,6 @@ import { counted } from '../../base/counted.js';
 import { listOption, numberOption } from '../../base/option-value.js';
 import type { AnalysisTable } from '../../evaluation/analysis.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
-import { showEvent } from '../../evaluation/show-event.js';
 import { measurementWarnings } from '../../measurement/noise.js';
 import { remeasureAsked } from '../../measurement/remeasure.js';
 import { identifySystem, buildRunOptions, optimizedRun, type System } from '../../measurement/system.js';
@@ -125,7 +125,7 @@ async function measureAndShow(options: MachineOptions, host: CommandHost): Promi
   const store = await host.openStore(options.store);
   const remeasure = remeasureAsked(options.remeasure);
   const progress = host.progress(outputs.quiet);
-  const onEvent = (event: Parameters<typeof showEvent>[0]): void => showEvent(event, progress);
+  const context = measuringContext({ agent, store }, progress, host);
   const machines: MachineOfThreads[] = [];
   const warnings: string[] = [];
   try {
@@ -134,14 +134,10 @@ async function measureAndShow(options: MachineOptions, host: CommandHost): Promi
       const system = identifySystem(agent.description, runOptions);
       const results = new KnownResults();
       const tasks = peakTasks(agent.description, runOptions);
-      const phase = await planMeasuring(tasks, results, {
-        system,
-        store,
-        remeasure,
-      });
+      const phase = await planMeasuring(tasks, results, { system, store, remeasure });
       const running = new RunProgress();
       running.add(phase.missing);
-      const measuring = new Measuring({ agent, store, signal: host.signal, onEvent }, system, results, running);
+      const measuring = new Measuring(context, system, results, running);
       await measuring.measure(phase.missing, remeasure);
       await measuring.replaceWhileQuiet(phase.disturbed);
       const isUnfinished = tasks.some(({ request }) => results.get(request) === undefined);
@@ -149,7 +145,7 @@ async function measureAndShow(options: MachineOptions, host: CommandHost): Promi
       const noise = measurementWarnings([...results.measurements()], { threads, cores: system.cores });
       warnings.push(...noise.map(({ message }) => message));
     }
-    for (const message of warnings) onEvent({ kind: 'note', level: 'warning', message });
+    for (const message of warnings) host.warn(`warning: ${message}`);
   } finally {
     progress.stop();
   }

@@ -29,13 +29,13 @@ async function loadManifests(
   references: readonly string[],
   onProblem: (line: string) => void,
   onNotRead: (line: string) => void,
-  onReferred: (evaluation: string, pins: ReadonlyMap<string, string>) => void,
+  pins: Map<string, ReadonlyMap<string, string>>,
 ) {
   const manifests: { readonly path: string; readonly manifest: ModelManifest }[] = [];
   for (const reference of references) {
     if ((await kindOfManifest(reference)) === 'evaluation') {
       const referred = await referredManifests(reference);
-      onReferred(reference, new Map(referred.map(({ reference: text, sha256 }) => [text, sha256])));
+      pins.set(reference, new Map(referred.map(({ reference: text, sha256 }) => [text, sha256])));
       for (const { kind, path } of referred) {
         if (kind === 'model') manifests.push({ path, manifest: orThrow(await loadManifest(path, ['model'])).manifest });
       }
@@ -81,19 +81,16 @@ async function fetchAll(references: readonly string[], flags: FetchFlags, host: 
     throw new PlatformError('usage', `--mirror ${flags.mirror}: no such folder`);
   }
   const failures: PlatformError[] = [];
-  let unreadable = 0;
   const progress = host.progress(flags.quiet ?? false);
   const rules = makeRules(flags, progress, host.signal);
   const warn = (line: string): void => host.warn(`warning: ${line}`);
   const onProblem = (line: string): void => {
     warn(line);
     failures.push(new PlatformError('manifest', line));
-    unreadable++;
   };
   const referred = new Map<string, ReadonlyMap<string, string>>();
-  const manifests = await loadManifests(references, onProblem, warn, (evaluation, pins) =>
-    referred.set(evaluation, pins),
-  );
+  const manifests = await loadManifests(references, onProblem, warn, referred);
+  const count = manifests.length + failures.length;
   // Loaded here, because other commands need no archives.
   const { fetchModel } = await import('../../fetch/fetch-model.js');
   const { pinManifests } = await import('../../fetch/lock.js');
@@ -120,7 +117,6 @@ async function fetchAll(references: readonly string[], flags: FetchFlags, host: 
   if (graphs.length > 0) host.print(`${graphs.join('\n')}\n`);
   const [first] = failures;
   if (first === undefined) return;
-  const count = manifests.length + unreadable;
   throw new PlatformError(first.code, `${failures.length} of ${count} manifests do not have their files; see above`);
 }
 

@@ -2,20 +2,11 @@ import type { Command } from 'commander';
 import { MAX_BATCH_SIZE } from '../../agent/predict/options.js';
 import { wholeNumberOption } from '../../base/option-value.js';
 import { addAgentOptions, addQuietOption, addTableOptions } from '../../command/options.js';
-import { serverOption } from '../address.js';
+import { serverOption, withoutUnwantedServer } from '../address.js';
 import type { OwnedHost } from '../host.js';
 import { modelAsked } from '../predict/model-asked.js';
 import { predict, type PredictFlags } from '../predict/run.js';
 import { datasetWanted, imagesWanted, rawWanted, urlsWanted, type WantedPredictions } from '../predict/wanted.js';
-
-/** Ignores a server from the environment where other options say where to predict. */
-function withoutUnwantedServer({ server, ...others }: PredictFlags, command: Command): PredictFlags {
-  const isElsewhere = [others.agent, others.framework, others.datasets, others.allowPrivateUrls].some(
-    (flag) => flag !== undefined,
-  );
-  const isUnwanted = isElsewhere && command.getOptionValueSource('server') === 'env';
-  return server === undefined || isUnwanted ? others : { ...others, server };
-}
 
 const MODEL_HELP = 'model manifest (.yml), or NAME[:VERSION] of a model that the agent has';
 
@@ -53,7 +44,10 @@ Examples:
     );
 
   const run = async (wanted: WantedPredictions | Promise<WantedPredictions>, command: Command): Promise<void> => {
-    const flags = withoutUnwantedServer(command.optsWithGlobals<PredictFlags>(), command);
+    const given = command.optsWithGlobals<PredictFlags>();
+    const places = [given.agent, given.framework, given.datasets, given.allowPrivateUrls];
+    const isElsewhere = places.some((place) => place !== undefined);
+    const flags = withoutUnwantedServer(given, isElsewhere, command);
     await predict(await wanted, await modelAsked(flags.model, flags.allowVersion ?? false), flags, host);
   };
 

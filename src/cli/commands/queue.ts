@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { counted } from '../../base/counted.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
-import { fittingTable } from '../../base/fitting-table.js';
+import { tableText } from '../../command/table-text.js';
 import { shortIds } from '../../base/short-ids.js';
 import { type Column, filledColumns, left, right } from '../../base/text-table.js';
 import type { System } from '../../measurement/system.js';
@@ -55,8 +55,6 @@ function makeRow({ message, system, failedAt = '', reason }: FailedWork): Failed
   const minutes = failedAt.slice(0, 16).replace('T', ' ');
   return { id: message.id, system, failedAt: minutes, bricks: describeContent(message), reason };
 }
-
-type ChosenFlags = QueueFlags & { readonly all?: true };
 
 class Chosen {
   readonly #unknown: Set<string>;
@@ -162,14 +160,28 @@ Examples:
   mlmodelscope queue drop 3f2a91c0 --queue amqp://mq.example`,
     );
   const open = (): ReturnType<typeof queueOption> => queueOption('agents take their work from').makeOptionMandatory();
-  const addChoosing = (name: 'retry' | 'drop', description: string): Command =>
+  /** @param replace the work that takes the place of chosen work; undefined leaves that as it is */
+  const addChoosing = (
+    name: 'retry' | 'drop',
+    description: string,
+    replace: Parameters<WorkQueue['replaceFailed']>[0],
+    inWords: (count: string) => string,
+  ): void => {
     queues
       .command(name)
       .description(description)
       .argument('[ids...]', 'ids that "queue failed" shows, or their first digits')
       .option('--all', 'everything that was given up')
       .addOption(open())
-      .addHelpText('after', `\nExample:\n  mlmodelscope queue ${name} 3f2a91c0 --queue amqp://mq.example`);
+      .addHelpText('after', `\nExample:\n  mlmodelscope queue ${name} 3f2a91c0 --queue amqp://mq.example`)
+      .action(async (ids: readonly string[], { queue: uri, all }: QueueFlags & { readonly all?: true }) => {
+        const chosen = new Chosen(ids, all);
+        const queue = await host.openQueue(uri);
+        const count = await queue.replaceFailed((failed) => (chosen.has(failed) ? replace(failed) : undefined));
+        host.print(`${inWords(`${counted(count, 'piece')} of work`)}\n`);
+        chosen.checkFound();
+      });
+  };
 
   queues
     .command('list')
@@ -180,8 +192,7 @@ Examples:
     .action(async ({ queue: uri, store }: QueueFlags & StoreOption) => {
       const results = await host.openStore(store, { access: 'read' });
       const rows = await listClasses(results, await host.openQueue(uri));
-      const fitting = { width: host.columns?.out, dispensable: ['cores', 'framework'] };
-      host.print(`${fittingTable(classColumns(rows), rows, fitting).text}\n`);
+      host.print(tableText(classColumns(rows), rows, ['cores', 'framework'], host));
     });
 
   queues
@@ -192,37 +203,24 @@ Examples:
     .action(async ({ queue: uri }: QueueFlags) => {
       const rows: FailedRow[] = [];
       for await (const failed of (await host.openQueue(uri)).failed()) rows.push(makeRow(failed));
-      const fitting = { width: host.columns?.out, dispensable: ['bricks', 'given up (UTC)', 'systems'] };
-      host.print(`${fittingTable(failedColumns(rows), rows, fitting).text}\n`);
+      host.print(tableText(failedColumns(rows), rows, ['bricks', 'given up (UTC)', 'systems'], host));
     });
 
-  addChoosing('retry', 'Put work that was given up into its queue again; its measurements go into the store').action(
-    async (ids: readonly string[], { queue: uri, all }: ChosenFlags) => {
-      const chosen = new Chosen(ids, all);
-      const left: string[] = [];
-      const replaced = await (
-        await host.openQueue(uri)
-      ).replaceFailed((failed) => {
-        if (!chosen.has(failed)) return undefined;
-        const problem = problemWith(failed);
-        if (problem === undefined) return [forAnybody(failed.message)];
-        left.push(`${failed.message.id.slice(0, SHOWN_DIGITS)} ${problem}`);
-        return undefined;
-      });
-      host.print(`queued ${counted(replaced, 'piece')} of work again\n`);
-      for (const one of left) host.warn(`warning: ${one}; "queue drop" removes it`);
-      chosen.checkFound();
+  addChoosing(
+    'retry',
+    'Put work that was given up into its queue again; its measurements go into the store',
+    (failed) => {
+      const problem = problemWith(failed);
+      if (problem === undefined) return [forAnybody(failed.message)];
+      host.warn(`warning: ${failed.message.id.slice(0, SHOWN_DIGITS)} ${problem}; "queue drop" removes it`);
+      return undefined;
     },
+    (work) => `queued ${work} again`,
   );
-
-  addChoosing('drop', 'Remove work that was given up; it is not measured').action(
-    async (ids: readonly string[], { queue: uri, all }: ChosenFlags) => {
-      const chosen = new Chosen(ids, all);
-      const dropped = await (
-        await host.openQueue(uri)
-      ).replaceFailed((failed) => (chosen.has(failed) ? [] : undefined));
-      host.print(`dropped ${counted(dropped, 'piece')} of work\n`);
-      chosen.checkFound();
-    },
+  addChoosing(
+    'drop',
+    'Remove work that was given up; it is not measured',
+    () => [],
+    (work) => `dropped ${work}`,
   );
 }

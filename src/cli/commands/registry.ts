@@ -6,6 +6,7 @@ import { oneLine } from '../../base/one-line.js';
 import { type Column, left, right } from '../../base/text-table.js';
 import { wrap } from '../../base/wrap.js';
 import { addAgentPlaceOptions, type AgentOptions } from '../../command/options.js';
+import { tableText } from '../../command/table-text.js';
 import { ANY_RUN, identifySystem, type System } from '../../measurement/system.js';
 import { type BuiltInModel, builtInModels } from '../../registry/built-in-models.js';
 import { listAgents, type ListedAgent } from '../../directory/list-agents.js';
@@ -159,7 +160,6 @@ Examples:
         host.print(documentText('agents', [...found]));
         return;
       }
-      const fitting = { width: host.columns?.out, dispensable: ['architecture', 'memory', 'processor'] };
-      host.print(`${fittingTable(COLUMNS, found, fitting).text}\n`);
+      host.print(tableText(COLUMNS, found, ['architecture', 'memory', 'processor'], host));
     });
 }

@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import { storeDescription } from '../../command/store-description.js';
 import { untilAborted } from '../../base/cancellation.js';
 import { PlatformError } from '../../base/errors.js';
-import { ownValue } from '../../base/own-value.js';
 import type { Plugin } from '../../evaluation/plugin.js';
 import type { HostPort } from '../../rpc/loopback.js';
 import type { ServerSecurity } from '../../rpc/security.js';
@@ -13,6 +12,7 @@ import { pluginsFolder } from '../configuration.js';
 import { DEFAULT_SERVER } from '../evaluations.js';
 import type { OwnedHost } from '../host.js';
 import { keepPluginRunning } from '../plugin-processes.js';
+import type { GlobalOptions } from '../program.js';
 import { queueOption } from './queue-option.js';
 
 interface ServeFlags {
@@ -25,8 +25,6 @@ interface ServeFlags {
   readonly plugins?: readonly string[] | false;
 }
 
-const PASSED_ON = { tlsCert: '--tls-cert', tlsKey: '--tls-key', tlsCa: '--tls-ca', tokenFile: '--token-file' } as const;
-
 function choosePlugins({ plugins: wanted }: ServeFlags, plugins: readonly Plugin[]): readonly string[] {
   const names = plugins.flatMap(({ evaluation }) => evaluation?.name ?? []);
   if (wanted === undefined) return names;
@@ -36,30 +34,13 @@ function choosePlugins({ plugins: wanted }: ServeFlags, plugins: readonly Plugin
   throw new PlatformError('usage', `--plugins: there is no ${unknown.join(' and no ')}; there are ${names.join(', ')}`);
 }
 
-function namedPlugins(globals: Readonly<Record<string, unknown>>): readonly string[] {
-  const plugins = Array.isArray(globals['plugin']) ? (globals['plugin'] as readonly string[]) : [];
-  return plugins.map((path) => resolve(path));
-}
-
-function argumentsFor(
-  door: string,
-  { store, queue }: ServeFlags,
-  globals: Readonly<Record<string, unknown>>,
-): string[] {
-  const passedOn = Object.entries(PASSED_ON).flatMap(([key, option]) => {
-    const value = ownValue(globals, key);
-    return typeof value === 'string' ? [option, value] : [];
-  });
-  const named = namedPlugins(globals).flatMap((path) => ['--plugin', path]);
-  return [
-    '--plain-server',
-    '--server',
-    door,
-    ...(store === undefined ? [] : ['--store', store]),
-    ...(queue === undefined ? [] : ['--queue', queue]),
-    ...passedOn,
-    ...named,
-  ];
+function argumentsFor(door: string, flags: ServeFlags & GlobalOptions, plugins: readonly string[]): string[] {
+  const { store, queue, tlsCert, tlsKey, tlsCa, tokenFile } = flags;
+  const passedOn = Object.entries({
+    ...{ '--server': door, '--store': store, '--queue': queue },
+    ...{ '--tls-cert': tlsCert, '--tls-key': tlsKey, '--tls-ca': tlsCa, '--token-file': tokenFile },
+  }).flatMap(([option, value]) => (value === undefined ? [] : [option, value]));
+  return ['--plain-server', ...passedOn, ...plugins.flatMap((path) => ['--plugin', path])];
 }
 
 /** The server's security settings. The plugins that it runs present the server's own token, so it must be accepted. */
@@ -112,11 +93,12 @@ Examples:
       const store = await host.openStore(flags.store);
       const onWarning = (message: string): void => host.warn(`warning: ${message}`);
       const { listen } = flags;
-      const globals = command.optsWithGlobals();
+      const globals = command.optsWithGlobals<ServeFlags & GlobalOptions>();
+      const paths = (globals.plugin ?? []).map((path) => resolve(path));
       // Loaded here, because other commands need no server, and loading one takes as long as a short command.
       const { startServer, openBackDoor, ResultPages } = await import('../serving.js');
       const { client: agentSecurity } = host.security;
-      const pages = new ResultPages({ paths: namedPlugins(globals), folder: pluginsFolder() });
+      const pages = new ResultPages({ paths, folder: pluginsFolder() });
       const http = flags.http && { listen: flags.http, showResult: pages.show.bind(pages) };
       const server = await startServer({
         listen,
@@ -128,7 +110,7 @@ Examples:
         ownPlugins: names,
       });
       const door = await openBackDoor(server, security);
-      const args = argumentsFor(door.address, flags, globals);
+      const args = argumentsFor(door.address, globals, paths);
       const { platform, address, httpAddress } = server;
       const isAttached = (name: string): boolean => platform.plugins().some((plugin) => plugin.name === name);
       host.print(`server listening on ${address}\n`);

@@ -6,8 +6,15 @@ import type { CollectionShape } from '../../store/collection.js';
 import { filteredKeys, filteredMeasurements, type MeasurementFilter } from '../../store/measurement-filter.js';
 import type { ResultStore } from '../../store/result-store.js';
 import { defineAnyDocument } from '../../store/transfer-record.js';
-import { STORE, type StoreOption } from './store-option.js';
-import { addSelectionOptions, parseFilter, idPrefix, isNarrowed, type SelectionFlags } from './store-selection.js';
+import {
+  STORE,
+  type StoreOption,
+  addSelectionOptions,
+  parseFilter,
+  idPrefix,
+  isNarrowed,
+  type SelectionFlags,
+} from './store-option.js';
 
 interface DeletingFlags extends StoreOption {
   readonly dryRun?: boolean;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { counted } from '../../base/counted.js';
 import { oneLine } from '../../base/one-line.js';
-import { fittingTable } from '../../base/fitting-table.js';
+import { tableText } from '../../command/table-text.js';
 import { shortIds } from '../../base/short-ids.js';
 import { type Column, filledColumns, left, right } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
@@ -51,17 +51,13 @@ export function registerStoreInfo(parent: Command, host: CommandHost): void {
       const collections = await countCollections(store);
       const place = await storeAddress(uri);
       if (json === true) {
-        const listed = systems.map(({ system, ...counts }) => ({
-          fingerprint: system.fingerprint,
-          system,
-          ...counts,
-        }));
+        const listed = systems.map((counts) => ({ fingerprint: counts.system.fingerprint, ...counts }));
         host.print(documentText('store', { store: place, systems: listed, collections: [...collections] }));
         return;
       }
       const others = collections.map(({ name, documents }) => `${name}: ${documents}`).join(', ') || 'none';
-      const fitting = { width: host.columns?.out, dispensable: ['newest', 'failed', 'disturbed', 'framework'] };
-      const table = systems.length === 0 ? '' : `${fittingTable(columnsFor(systems), systems, fitting).text}\n`;
+      const dispensable = ['newest', 'failed', 'disturbed', 'framework'];
+      const table = systems.length === 0 ? '' : tableText(columnsFor(systems), systems, dispensable, host);
       host.print(
         `store: ${oneLine(place)}\nmeasurements: ${countAll(systems)}, of ${counted(systems.length, 'system')}\n${table}other documents: ${others}\n`,
       );

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { fittingTable } from '../../base/fitting-table.js';
+import { tableText } from '../../command/table-text.js';
 import { formatMs } from '../../base/format-ms.js';
 import { wholeNumberOption } from '../../base/option-value.js';
 import { shortIds } from '../../base/short-ids.js';
@@ -12,8 +12,14 @@ import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import { filteredMeasurements } from '../../store/measurement-filter.js';
 import { countAll } from '../../store/system-counts.js';
 import { toDocument } from '../document-text.js';
-import { STORE, type StoreOption } from './store-option.js';
-import { addSelectionOptions, parseFilter, isNarrowed, type SelectionFlags } from './store-selection.js';
+import {
+  STORE,
+  type StoreOption,
+  addSelectionOptions,
+  parseFilter,
+  isNarrowed,
+  type SelectionFlags,
+} from './store-option.js';
 
 /** Measurements in a table without --limit. */
 const ROWS = 1000;
@@ -103,7 +109,6 @@ Examples:
         else rows.push(makeRow(measurement));
       }
       if (json === true) return;
-      const fitting = { width: host.columns?.out, dispensable: ['occasion', 'context', 'disturbed', 'system'] };
-      host.print(`${fittingTable(columnsFor(rows), rows, fitting).text}\n`);
+      host.print(tableText(columnsFor(rows), rows, ['occasion', 'context', 'disturbed', 'system'], host));
     });
 }

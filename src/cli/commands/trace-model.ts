@@ -5,13 +5,13 @@ import {
   addTableOptions,
   type AgentOptions,
   type OutputOptions,
+  dimensionOption,
 } from '../../command/options.js';
 import { prepareOutputs, writeShown } from '../../command/outputs.js';
 import { runsOn } from '../../command/load-models.js';
 import { defaultThreads, threadsSchema } from '../../base/default-threads.js';
 import { inPercent } from '../../base/in-percent.js';
 import { numberOption, wholeNumberOption } from '../../base/option-value.js';
-import { dimensionOption } from '../../command/dimension-option.js';
 import { type KernelRow, type KernelTable, kernelTable, type OperatorRow } from '../../agent/kernel-table.js';
 import { type Provenance, buildProvenance } from '../../agent/provenance.js';
 import type { LayerTrace } from '../../agent/layer-trace.js';

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandHost } from '../../evaluation/plugin.js';
-import { registerTraceExport } from './trace-export.js';
+import { registerStoredTraces } from './stored-traces.js';
 import { registerTraceModel } from './trace-model.js';
-import { registerTraceShow } from './trace-show.js';
 
 export function registerTraceCommand(program: Command, host: CommandHost): void {
   const trace = program
@@ -22,6 +21,5 @@ Examples:
   mlmodelscope trace export latest --format jaeger > trace.json`,
     );
   registerTraceModel(trace, host);
-  registerTraceShow(trace, host);
-  registerTraceExport(trace, host);
+  registerStoredTraces(trace, host);
 }

@@ -1,19 +1,33 @@
+import type {
+  AnsweredPrediction,
+  Prediction,
+  PredictionClient,
+  PredictionInputs,
+} from '../../agent/client/prediction-client.js';
 import { throwIfCancelled } from '../../base/cancellation.js';
 import { PlatformError } from '../../base/errors.js';
-import type { Prediction } from '../../agent/client/prediction-client.js';
 
-export interface GivenInput<T> {
+export interface OpenedModel {
   readonly id: string;
-  /** @throws PlatformError where the input cannot be used; the other inputs are not affected */
-  readonly read: () => T | Promise<T>;
+  readonly client: PredictionClient;
+  readonly batchSize: number;
+  readonly signal: AbortSignal;
+  readonly onAnswer: (answer: AnsweredPrediction) => void;
 }
 
-export interface Calls<T> {
-  /** Elements of a batch of the model. */
-  readonly batchSize: number;
-  readonly bytesOf: (value: T) => number;
-  readonly predict: (inputs: readonly { readonly id: string; readonly value: T }[]) => AsyncIterable<Prediction>;
-  readonly signal: AbortSignal;
+interface Identified {
+  readonly id: string;
+}
+
+export interface GivenInput<Item extends Identified> extends Identified {
+  /** As the agent gets it. @throws PlatformError where it cannot be used; the other inputs are not affected */
+  readonly read: () => Item | Promise<Item>;
+}
+
+/** How items of one kind are sent. */
+export interface Sending<Item extends Identified> {
+  readonly bytesOf: (item: Item) => number;
+  readonly toInputs: (items: Item[]) => PredictionInputs;
 }
 
 /** Rounded up to a multiple of the batch size: the overhead of a call is small compared with so many predictions. */
@@ -22,53 +36,71 @@ const CALL_INPUTS = 64;
 /** Most bytes of a call with several inputs. The largest picture takes 32 MiB, and the largest message 64 MiB. */
 const CALL_BYTES = 24 * 2 ** 20;
 
-type ReadInput<T> = { readonly id: string } & ({ readonly value: T } | { readonly error: PlatformError });
+/** Or the answer for an input that cannot be used. */
+type ReadInput<Item extends Identified> = { readonly item: Item } | Prediction;
 
-async function readInput<T>({ id, read }: GivenInput<T>): Promise<ReadInput<T>> {
+async function readInput<Item extends Identified>({ id, read }: GivenInput<Item>): Promise<ReadInput<Item>> {
   try {
-    return { id, value: await read() };
+    return { item: await read() };
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
-    return { id, error };
+    return { inputId: id, outcome: { kind: 'failure', code: error.code, message: error.message } };
   }
 }
 
-async function* predictTogether<T>(inputs: readonly ReadInput<T>[], { predict }: Calls<T>): AsyncGenerator<Prediction> {
-  const usable = inputs.flatMap((input) => ('value' in input ? [{ id: input.id, value: input.value }] : []));
-  const answers = usable.length === 0 ? undefined : predict(usable)[Symbol.asyncIterator]();
+export async function* streamAnswers(
+  { id, client, signal, onAnswer }: OpenedModel,
+  inputs: PredictionInputs,
+): AsyncGenerator<Prediction> {
+  for await (const answer of client.predictEach(id, inputs, signal)) {
+    onAnswer(answer);
+    yield answer;
+  }
+}
+
+async function* predictTogether<Item extends Identified>(
+  inputs: readonly ReadInput<Item>[],
+  { toInputs }: Sending<Item>,
+  model: OpenedModel,
+): AsyncGenerator<Prediction> {
+  const items = inputs.flatMap((input) => ('item' in input ? [input.item] : []));
+  const answers = items.length === 0 ? undefined : streamAnswers(model, toInputs(items));
   try {
     for (const input of inputs) {
-      if ('error' in input) {
-        const { code, message } = input.error;
-        yield { inputId: input.id, outcome: { kind: 'failure', code, message } };
+      if (!('item' in input)) {
+        yield input;
         continue;
       }
       const answer = await answers?.next();
       if (answer === undefined || answer.done === true) {
-        throw new PlatformError('internal', `the call ended without an answer for ${input.id}`);
+        throw new PlatformError('internal', `the call ended without an answer for ${input.item.id}`);
       }
       yield answer.value;
     }
   } finally {
-    await answers?.return?.();
+    await answers?.return(undefined);
   }
 }
 
 /** Reads inputs and predicts for them, with many inputs in one call; yields the prediction for each input. */
-export async function* predictGiven<T>(given: readonly GivenInput<T>[], calls: Calls<T>): AsyncGenerator<Prediction> {
-  const most = calls.batchSize * Math.ceil(CALL_INPUTS / calls.batchSize);
-  let together: ReadInput<T>[] = [];
+export async function* predictGiven<Item extends Identified>(
+  given: readonly GivenInput<Item>[],
+  sending: Sending<Item>,
+  model: OpenedModel,
+): AsyncGenerator<Prediction> {
+  const most = model.batchSize * Math.ceil(CALL_INPUTS / model.batchSize);
+  let together: ReadInput<Item>[] = [];
   let bytes = 0;
   for (const input of given) {
-    throwIfCancelled(calls.signal);
+    throwIfCancelled(model.signal);
     const read = await readInput(input);
-    const inputBytes = 'value' in read ? calls.bytesOf(read.value) : 0;
+    const inputBytes = 'item' in read ? sending.bytesOf(read.item) : 0;
     if (together.length >= most || (together.length > 0 && bytes + inputBytes > CALL_BYTES)) {
-      yield* predictTogether(together, calls);
+      yield* predictTogether(together, sending, model);
       [together, bytes] = [[], 0];
     }
     together.push(read);
     bytes += inputBytes;
   }
-  yield* predictTogether(together, calls);
+  yield* predictTogether(together, sending, model);
 }

@@ -4,11 +4,12 @@ import { imagesBelow, MAX_ELEMENTS } from '../../agent/predict/dataset.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { isFolder } from '../../base/is-folder.js';
 import { openRegularFile, readRegularFile } from '../../base/regular-file.js';
+import type { Image } from '../../generated/mlmodelscope/org/dlframework/features.js';
 import type { GivenInput } from './given-inputs.js';
 
-async function readPicture(path: string): Promise<Buffer> {
+async function readPicture(path: string, id: string): Promise<Image> {
   const read = await readRegularFile(path, MAX_IMAGE_BYTES);
-  if (read.ok) return read.bytes;
+  if (read.ok) return { id, data: read.bytes };
   throw new PlatformError('not_found', `expected a picture, found ${read.found}`);
 }
 
@@ -34,7 +35,7 @@ async function requireFile(path: string): Promise<void> {
  *
  * @throws PlatformError `not_found` for a name that is no file, `usage` for a folder without any picture, or too many
  */
-export async function pictureFiles(paths: readonly string[]): Promise<readonly GivenInput<Buffer>[]> {
+export async function pictureFiles(paths: readonly string[]): Promise<readonly GivenInput<Image>[]> {
   const files: string[] = [];
   for (const path of paths) {
     if (await isFolder(path)) files.push(...(await picturesIn(path)));
@@ -49,6 +50,6 @@ export async function pictureFiles(paths: readonly string[]): Promise<readonly G
   return files.map((file) => {
     // A path below the working directory is relative, as people type it.
     const id = file.startsWith(process.cwd() + sep) ? relative(process.cwd(), file) : file;
-    return { id, read: () => readPicture(file) };
+    return { id, read: () => readPicture(file, id) };
   });
 }

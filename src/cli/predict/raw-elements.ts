@@ -1,12 +1,10 @@
 import { MAX_ELEMENTS } from '../../agent/predict/dataset.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
-import type { Tensor } from '../../generated/mlmodelscope/prediction/v1/prediction.js';
+import type { Element, Tensor } from '../../generated/mlmodelscope/prediction/v1/prediction.js';
 import { elementCount } from '../../onnx/model/element-type.js';
 import { readNpy } from '../../onnx/values/npy-file.js';
 import { readRegularFile } from '../../base/regular-file.js';
 import type { GivenInput } from './given-inputs.js';
-
-export type RawElement = readonly Tensor[];
 
 /** Most bytes of one file, and most characters of standard input. */
 const MAX_FILE_BYTES = 64 * 2 ** 20;
@@ -65,7 +63,7 @@ function tensorIn(name: string, value: unknown): Tensor {
 }
 
 /** Nested lists of numbers, for the only input or by the names of inputs. @throws PlatformError `usage` */
-export function parseRawElement(json: string): RawElement {
+function parseTensors(json: string): Tensor[] {
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -99,33 +97,33 @@ const IS_JSON = /^\s*[[{]/;
 const IS_NPY = /\.npy$/i;
 const IS_LINES = /\.(jsonl|ndjson)$/i;
 
-function ofJson(id: string, json: string): GivenInput<RawElement> {
-  return { id, read: () => parseRawElement(json) };
+function ofJson(id: string, json: string): GivenInput<Element> {
+  return { id, read: () => ({ id, tensors: parseTensors(json) }) };
 }
 
-function ofLines(path: string, text: string): readonly GivenInput<RawElement>[] {
+function ofLines(path: string, text: string): readonly GivenInput<Element>[] {
   const lines = text.split('\n').map((line, i) => ({ line, number: i + 1 }));
   return lines.filter(({ line }) => line.trim() !== '').map(({ line, number }) => ofJson(`${path}:${number}`, line));
 }
 
-async function readElements(given: string, index: number): Promise<readonly GivenInput<RawElement>[]> {
+async function readElements(given: string, index: number): Promise<readonly GivenInput<Element>[]> {
   if (IS_JSON.test(given)) return [ofJson(String(index), given)];
   if (IS_NPY.test(given)) {
-    const read = async (): Promise<RawElement> => {
+    const read = async (): Promise<Element> => {
       const { dims, values } = await readNpy(given);
-      return [buildTensor('', dims, values)];
+      return { id: given, tensors: [buildTensor('', dims, values)] };
     };
     return [{ id: given, read }];
   }
   if (given !== '-' && !IS_LINES.test(given)) {
-    return [{ id: given, read: async () => parseRawElement(await textOfFile(given)) }];
+    return [{ id: given, read: async () => ({ id: given, tensors: parseTensors(await textOfFile(given)) }) }];
   }
   return ofLines(given, await textOfFile(given));
 }
 
 /** @throws PlatformError `usage` for a file that cannot be read, or too many elements */
-export async function rawElements(given: readonly string[]): Promise<readonly GivenInput<RawElement>[]> {
-  const elements: GivenInput<RawElement>[] = [];
+export async function rawElements(given: readonly string[]): Promise<readonly GivenInput<Element>[]> {
+  const elements: GivenInput<Element>[] = [];
   for (const [index, one] of given.entries()) elements.push(...(await readElements(one, index)));
   if (elements.length === 0) fail('there are no elements: each line of JSON is one');
   if (elements.length > MAX_ELEMENTS)

@@ -1,18 +1,69 @@
 import { surroundingsSchema } from '../../measurement/surroundings.js';
-import type { AnsweredPrediction, DescribedPredictor, Prediction } from '../../agent/client/prediction-client.js';
+import {
+  type AnsweredPrediction,
+  type DescribedPredictor,
+  type Prediction,
+  connectPredictions,
+} from '../../agent/client/prediction-client.js';
 import { type Provenance, buildProvenance } from '../../agent/provenance.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { EXIT_INTERRUPTED, EXIT_PARTIAL } from '../../base/exit-codes.js';
-import type { OutputOptions } from '../../command/options.js';
+import type { OutputOptions, AgentOptions } from '../../command/options.js';
 import { prepareOutputs, writeShown } from '../../command/outputs.js';
 import type { TraceLevel } from '../../tracing/trace-level.js';
 import type { OwnedHost } from '../host.js';
 import { predictionLines } from './documents.js';
 import type { ModelAsked } from './model-asked.js';
-import { connectPredictor, type PlaceFlags } from './predictor.js';
 import { publish } from './publish.js';
 import { predictionResult, predictionText } from './table.js';
 import type { WantedPredictions } from './wanted.js';
+import { formatHostPort, type HostPort } from '../../rpc/loopback.js';
+import { onlyForAgentHere } from '../only-for-agent-here.js';
+
+interface PlaceFlags extends AgentOptions {
+  readonly server?: HostPort;
+  readonly datasets?: string;
+  readonly allowPrivateUrls?: true;
+}
+
+const LOCAL = { framework: '--framework', datasets: '--datasets', allowPrivateUrls: '--allow-private-urls' } as const;
+
+function checkPlace(flags: PlaceFlags): void {
+  const { server, agent } = flags;
+  if (server !== undefined && agent !== undefined) {
+    throw new PlatformError('usage', '--server picks an agent by itself; leave one of --agent and --server out');
+  }
+  if (server === undefined && agent === undefined) return;
+  const keys = ['framework', 'datasets', 'allowPrivateUrls'] as const;
+  const local = keys.find((key) => flags[key] !== undefined);
+  if (local !== undefined) throw onlyForAgentHere(LOCAL[local], server === undefined ? '--agent' : '--server');
+}
+
+/** The options' agent or server, else an agent started here. @throws PlatformError `usage` for excluding options */
+async function connectPredictor(flags: PlaceFlags, { path }: ModelAsked, host: OwnedHost) {
+  checkPlace(flags);
+  const { server, agent: address, framework, datasets, allowPrivateUrls } = flags;
+  const options = { security: host.security.client };
+  if (server !== undefined || address !== undefined) {
+    const client =
+      server === undefined
+        ? connectPredictions(address ?? '', 'agent', options)
+        : connectPredictions(formatHostPort(server), 'server', options);
+    return { client, close: () => Promise.resolve(client.close()) };
+  }
+  // Loaded here, because predicting elsewhere needs no agent, and loading one takes as long as a short command.
+  const { startCommandAgent } = await import('../start-agent.js');
+  const access = { datasetsFolder: datasets, ...(allowPrivateUrls && { isAllowedAddress: () => true }) };
+  const agent = await startCommandAgent({ framework, allowVersion: flags.allowVersion, manifest: path, access });
+  const client = connectPredictions(agent.address, 'agent');
+  return {
+    client,
+    close: async () => {
+      client.close();
+      await agent.close();
+    },
+  };
+}
 
 export interface PredictFlags extends PlaceFlags, OutputOptions {
   readonly model: string;

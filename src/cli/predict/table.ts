@@ -2,7 +2,7 @@ import type { Prediction } from '../../agent/client/prediction-client.js';
 import type { TableResult } from '../../base/exporters/exporter.js';
 import { fittingTable } from '../../base/fitting-table.js';
 import { mean } from '../../base/mean.js';
-import { type Column, textTable, left, right } from '../../base/text-table.js';
+import { type Column, filledColumns, textTable, left, right } from '../../base/text-table.js';
 import { type FeatureRow, featureRows, resultText, shortNumber } from '../../processing/feature-rows.js';
 import type { PredictedFeature } from '../../processing/feature.js';
 import { predictionDocument } from './documents.js';
@@ -26,32 +26,20 @@ function listRows({ inputId, outcome }: Prediction): readonly Row[] {
   return contents.map((content, i) => ({ input: inputId, rank: i + 1, ...content }));
 }
 
-function formatResult(row: Row): string {
-  return row.kind === 'error' ? `error: ${row.label}` : resultText(row);
-}
-
 const COLUMNS: readonly Column<Row>[] = [
   left('input', ({ input }) => input),
   right('rank', ({ rank }) => String(rank ?? '')),
-  left('result', formatResult),
+  left('result', (row) => (row.kind === 'error' ? `error: ${row.label}` : resultText(row))),
   right('score', ({ score }) => (score === null ? '' : shortNumber(score))),
   left('details', ({ details }) => details),
 ];
-
-function columnsFor(rows: readonly Row[]): readonly Column<Row>[] {
-  return COLUMNS.filter(({ cell }) => rows.some((row) => cell(row) !== ''));
-}
-
-function meanMs(values: readonly number[]): string {
-  return mean(values).toFixed(3);
-}
 
 function listNotes(predictions: readonly Prediction[], traceId: string): readonly string[] {
   const batches = predictions.flatMap(({ batch }) => batch ?? []);
   const failed = predictions.filter(({ outcome }) => outcome.kind === 'failure').length;
   const none = predictions.filter(({ outcome }) => outcome.kind === 'features' && outcome.features.length === 0).length;
   const times = (['preprocess', 'inference', 'postprocess'] as const).map((step) => {
-    return `${meanMs(batches.map((batch) => batch[`${step}Ms`]))} ms ${step}`;
+    return `${mean(batches.map((batch) => batch[`${step}Ms`])).toFixed(3)} ms ${step}`;
   });
   const counted = `inputs: ${predictions.length}, without a prediction: ${failed}`;
   return [
@@ -71,7 +59,7 @@ export function predictionResult(predictions: readonly Prediction[], traceId: st
         return [input, rank, kind, index, label, score, box?.xmin, box?.xmax, box?.ymin, box?.ymax];
       }),
     },
-    table: textTable(columnsFor(rows), rows),
+    table: textTable(filledColumns(COLUMNS, rows), rows),
     notes: listNotes(predictions, traceId),
   };
 }
@@ -81,6 +69,6 @@ export function predictionText(predictions: readonly Prediction[], traceId: stri
   const rows = predictions.flatMap(listRows);
   const notes = listNotes(predictions, traceId);
   if (rows.length === 0) return `${notes.join('\n')}\n`;
-  const { text } = fittingTable(columnsFor(rows), rows, { width, dispensable: ['details', 'rank'] });
+  const { text } = fittingTable(filledColumns(COLUMNS, rows), rows, { width, dispensable: ['details', 'rank'] });
   return `${[text, ...notes].join('\n')}\n`;
 }

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { WorkProbe } from '../../agent/jobs/core-probe.js';
 import { watchConditions } from '../../agent/jobs/watch-conditions.js';
+import { numbersIn } from '../../base/core-affinity.js';
 import { counted } from '../../base/counted.js';
 import { PlatformError } from '../../base/errors.js';
 import { sumOf } from '../../base/sum-of.js';
@@ -24,17 +25,8 @@ export interface Machine {
 
 const CPUS = '/sys/devices/system/cpu';
 
-/** The numbers of a list of the kernel, such as "0-3,8". */
-function numbersIn(list: string | undefined): readonly number[] {
-  return (list?.trim() ?? '').split(',').flatMap((part) => {
-    const [, first, last = first] = /^(\d{1,4})(?:-(\d{1,4}))?$/.exec(part) ?? [];
-    if (first === undefined) return [];
-    return Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(first) + index);
-  });
-}
-
 function ofCores({ read }: Machine, file: string): readonly string[] {
-  const cores = numbersIn(read(`${CPUS}/online`));
+  const cores = numbersIn(read(`${CPUS}/online`) ?? '');
   return cores.flatMap((core) => read(`${CPUS}/cpu${core}/${file}`)?.trim() ?? []);
 }
 
@@ -142,7 +134,7 @@ const CHECKS: readonly Check<Machine>[] = [
     id: 'numa',
     level: 'info',
     find: ({ read }) => {
-      const nodes = numbersIn(read('/sys/devices/system/node/online')).length;
+      const nodes = numbersIn(read('/sys/devices/system/node/online') ?? '').length;
       return nodes < 2 ? undefined : `memory is divided into ${nodes} nodes`;
     },
     why: 'a thread reads memory of another node more slowly',

@@ -1,15 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PlatformError } from '../../base/errors.js';
-import type { Collection, CollectionDefinition } from '../collection.js';
+import { sumOf } from '../../base/sum-of.js';
+import { type Collection, type CollectionDefinition, MAX_KEY_BYTES } from '../collection.js';
 import { checkedDocument, type CheckedDocument, isTextOf } from '../collection-document.js';
-import { MAX_KEY_BYTES } from '../collection.js';
 import { matches, selectOne, selectBy, type Selection } from '../selection.js';
 import { readText } from '../stored-text.js';
 import { DocumentTable, type DocumentPage } from './document-table.js';
-import type { Change, Environment } from './environment.js';
+import type { Change, Environment, Tables } from './environment.js';
 
 export interface StoreAccess {
+  readonly folder: string;
   readonly requireOpen: () => void;
+  /** @throws PlatformError `storage`, also for a closed store */
+  readonly read: Environment['read'];
   readonly write: (change: Change) => Promise<void>;
   readonly warn: (problems: readonly string[]) => void;
 }
@@ -27,7 +30,6 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
 
   constructor(
     private readonly definition: CollectionDefinition<Document>,
-    private readonly environment: Environment,
     private readonly store: StoreAccess,
   ) {
     this.#table = new DocumentTable(definition);
@@ -44,7 +46,12 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
     await this.#requireShape();
     const puts: Promise<void>[] = [];
     for (let start = 0; start < checked.length; start += PAGE) {
-      puts.push(this.#putPage(checked.slice(start, start + PAGE)));
+      const page = checked.slice(start, start + PAGE);
+      puts.push(
+        this.#write(page, (tables) => {
+          for (const one of page) this.#table.put(tables, one);
+        }),
+      );
     }
     await Promise.all(puts);
   }
@@ -54,25 +61,18 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
     const checked = checkedDocument(this.definition, document);
     await this.#requireShape();
     let isThere = false;
-    await this.store.write({
-      ...this.#extentOf([checked]),
-      apply: (tables) => {
-        if (this.#table.hasShape(tables) !== true) return this.#changedMeanwhile();
-        const there = this.#table.get(tables, checked.key);
-        if (there === undefined) this.#table.put(tables, checked);
-        isThere = there === undefined || isTextOf(there, checked);
-        return undefined;
-      },
+    await this.#write([checked], (tables) => {
+      const there = this.#table.get(tables, checked.key);
+      if (there === undefined) this.#table.put(tables, checked);
+      isThere = there === undefined || isTextOf(there, checked);
     });
     return isThere;
   }
 
   async get(key: Partial<Document>): Promise<Document | undefined> {
-    this.store.requireOpen();
     const selection = selectOne(this.definition, key);
     if (selection.impossible) return undefined;
-    this.environment.refresh();
-    const text = this.environment.read((tables) => this.#table.get(tables, selection.texts));
+    const text = this.store.read((tables) => this.#table.get(tables, selection.texts));
     if (text === undefined) return undefined;
     if (text.length >= LARGE) await nextTurn();
     return this.#readAll([text], selection)[0];
@@ -88,9 +88,7 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
   }
 
   async count(): Promise<number> {
-    this.store.requireOpen();
-    this.environment.refresh();
-    return Promise.resolve(this.environment.read((tables) => this.#table.count(tables)));
+    return Promise.resolve(this.store.read((tables) => this.#table.count(tables)));
   }
 
   async delete(match: Partial<Document>): Promise<number> {
@@ -115,17 +113,13 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
   }
 
   async *#pages(match: Partial<Document>): AsyncIterable<DocumentPage & { readonly selection: Selection }> {
-    this.store.requireOpen();
     const selection = selectBy(this.definition, match);
     if (selection.impossible) return;
-    this.environment.refresh();
-    if (this.environment.read((tables) => this.#table.hasShape(tables)) === undefined) return;
+    if (this.store.read((tables) => this.#table.hasShape(tables)) === undefined) return;
     await this.#requireShape();
     let next: Buffer | undefined;
     do {
-      this.store.requireOpen();
-      this.environment.refresh();
-      const page: DocumentPage = this.environment.read((tables) => this.#table.page(tables, selection, next, PAGE));
+      const page: DocumentPage = this.store.read((tables) => this.#table.page(tables, selection, next, PAGE));
       if (page.documents.some(({ text }) => text.length >= LARGE)) await nextTurn();
       yield { ...page, selection };
       next = page.next;
@@ -133,28 +127,21 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
     } while (next !== undefined);
   }
 
-  #putPage(documents: readonly CheckedDocument[]): Promise<void> {
+  #write(documents: readonly CheckedDocument[], apply: (tables: Tables) => void): Promise<void> {
+    const keyBytes = this.#entriesEach * 2 * MAX_KEY_BYTES;
     return this.store.write({
-      ...this.#extentOf(documents),
+      entries: documents.length * this.#entriesEach,
+      bytes: sumOf(documents.map(({ text }) => Buffer.byteLength(text) + keyBytes)),
       apply: (tables) => {
         if (this.#table.hasShape(tables) !== true) return this.#changedMeanwhile();
-        for (const document of documents) this.#table.put(tables, document);
+        apply(tables);
         return undefined;
       },
     });
   }
 
-  #extentOf(documents: readonly CheckedDocument[]): Pick<Change, 'entries' | 'bytes'> {
-    const keyBytes = this.#entriesEach * 2 * MAX_KEY_BYTES;
-    return {
-      entries: documents.length * this.#entriesEach,
-      bytes: documents.reduce((sum, { text }) => sum + Buffer.byteLength(text) + keyBytes, 0),
-    };
-  }
-
   async #requireShape(): Promise<void> {
-    this.environment.refresh();
-    const { fits, count } = this.environment.read((tables) => {
+    const { fits, count } = this.store.read((tables) => {
       const fits = this.#table.hasShape(tables);
       return { fits, count: fits === false ? this.#table.count(tables) : 0 };
     });
@@ -165,7 +152,7 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
       bytes: entries * 2 * MAX_KEY_BYTES,
       apply: (tables) => {
         if (this.#table.hasShape(tables) === true) return undefined;
-        return this.#table.adopt(tables, this.environment.folder);
+        return this.#table.adopt(tables, this.store.folder);
       },
     });
   }
@@ -178,7 +165,7 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
       problems.push(`a document of ${this.definition.name}: ${read.ok ? 'it is another one' : read.problem}`);
       return [];
     });
-    if (problems.length > 0) this.store.warn(problems);
+    this.store.warn(problems);
     return documents;
   }
 
@@ -191,7 +178,7 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
   #changedMeanwhile(): PlatformError {
     return new PlatformError(
       'storage',
-      `The store ${this.environment.folder} is being used by another version of this program, which keeps ` +
+      `The store ${this.store.folder} is being used by another version of this program, which keeps ` +
         `${this.definition.name} in another way. End that one, and run the same command again.`,
     );
   }

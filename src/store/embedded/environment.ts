@@ -1,13 +1,14 @@
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type Database, type RootDatabase } from 'lmdb';
-import type { PlatformError } from '../../base/errors.js';
+import { PlatformError } from '../../base/errors.js';
 import { WriteQueue } from '../write-queue.js';
 import { openDataFile, readExtent } from './data-file.js';
 import { DATA_FILE } from './folder.js';
-import { requireFormat, requireOwnTables } from './format.js';
 import { lmdbError } from './lmdb-error.js';
 import { reserveSpace } from './space.js';
+import { z } from 'zod';
+import { newerError } from '../storage-error.js';
 
 /** `collections` holds the shapes of the kinds in `documents`; `indexes` holds keys of `documents` by other fields. */
 export interface Tables {
@@ -83,17 +84,14 @@ export class Environment {
     }
   }
 
+  /** Sees all writes of other processes up to now. */
   read<T>(reader: (tables: Tables) => T): T {
     try {
+      this.root.resetReadTxn();
       return reader(this.tables);
     } catch (thrown) {
       throw lmdbError(this.folder, 'cannot be read', thrown);
     }
-  }
-
-  /** Later reads see all writes of other processes up to now. */
-  refresh(): void {
-    this.root.resetReadTxn();
   }
 
   /** Resolves when the change is on the disk. `onSlow` is called when that takes suspiciously long. */
@@ -176,4 +174,43 @@ async function commitError(thrown: unknown): Promise<unknown> {
   } catch (reason) {
     return reason;
   }
+}
+
+/** Raised with every change that an older version of this program would misread. Data of version 1 is read as it is. */
+const SCHEMA_VERSION = 2;
+
+const FORMAT_TABLE = 'format';
+const FORMAT_KEY = 'store';
+
+const formatSchema = z.object({ schemaVersion: z.int().min(1) });
+
+function requireOwnTables(tables: readonly string[], folder: string): void {
+  if (tables.length > 0 && !tables.includes(FORMAT_TABLE)) throw notAStore(folder);
+}
+
+/** Before any other table is touched. @throws PlatformError `storage` for a newer store or another program's data */
+function requireFormat(root: RootDatabase<string, string>, folder: string): void {
+  const table: Database<string, string> = root.openDB({ name: FORMAT_TABLE, encoding: 'string' });
+  const found = root.transactionSync(() => {
+    const text = table.get(FORMAT_KEY);
+    const version = text === undefined ? 0 : schemaVersionIn(text, folder);
+    if (version < SCHEMA_VERSION) table.putSync(FORMAT_KEY, JSON.stringify({ schemaVersion: SCHEMA_VERSION }));
+    return version;
+  });
+  if (found > SCHEMA_VERSION) throw newerError(folder, found, SCHEMA_VERSION);
+}
+
+function schemaVersionIn(text: string, folder: string): number {
+  try {
+    return formatSchema.parse(JSON.parse(text)).schemaVersion;
+  } catch {
+    throw notAStore(folder);
+  }
+}
+
+function notAStore(folder: string): PlatformError {
+  return new PlatformError(
+    'storage',
+    `${folder} holds an LMDB database of another program. Name a folder that is new or empty, or that of a store.`,
+  );
 }

@@ -1,3 +1,4 @@
+import type { RangeOptions } from 'lmdb';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Measurement, type MeasurementKey, measurementKey } from '../../measurement/measurement.js';
 import type { System } from '../../measurement/system.js';
@@ -39,6 +40,11 @@ const FOUND_PER_TURN = 250;
 /** Measurements deleted in one transaction, which other processes wait for. */
 const DELETED_PER_CHANGE = 100;
 
+interface Entry {
+  readonly key: string;
+  readonly value: string;
+}
+
 export class EmbeddedResultStore implements ResultStore {
   readonly #environment: Environment;
   readonly #warn: (message: string) => void;
@@ -74,40 +80,31 @@ export class EmbeddedResultStore implements ResultStore {
     const systemOf = this.#systemReader();
     const found = new Map<string, Measurement>();
     const problems: string[] = [];
-    this.#environment.refresh();
     for (const [index, signature] of signatures.entries()) {
-      if (index % FOUND_PER_TURN === FOUND_PER_TURN - 1) {
-        await nextTurn();
-        this.#requireOpen();
-      }
+      if (index % FOUND_PER_TURN === FOUND_PER_TURN - 1) await nextTurn();
       // The store has keys of valid measurements only, and LMDB refuses overlong keys.
       const key = { signature, system, setup };
       const id = measurementId(key);
-      const text = id && this.#environment.read(({ measurements }) => measurements.get(id));
+      const text = id && this.#read(({ measurements }) => measurements.get(id));
       if (text === undefined) continue;
       const read = readMeasurement(text, systemOf);
       if (read.ok && hasKey(read.value, key)) found.set(signature, read.value);
       else problems.push(`${signature}: ${read.ok ? 'it is another measurement' : read.problem}`);
     }
-    if (problems.length > 0) this.#warn(unreadableMessage(this.#environment.folder, problems));
+    this.#warnOf(problems);
     return found;
   }
 
   async measurementsOf(signature: string): Promise<readonly Measurement[]> {
-    this.#requireOpen();
-    this.#environment.refresh();
     const systemOf = this.#systemReader();
     const found: Measurement[] = [];
     const problems: string[] = [];
     let start: string | undefined = '';
     for (let count = 1; start !== undefined; count++) {
-      if (count % FOUND_PER_TURN === 0) {
-        await nextTurn();
-        this.#requireOpen();
-      }
+      if (count % FOUND_PER_TURN === 0) await nextTurn();
       const from: string = start;
       // Measurements are in the order of systems and setups. Each search skips to the next of these.
-      const next = this.#environment.read(({ measurements }) => {
+      const next = this.#read(({ measurements }) => {
         const [key] = [...measurements.getKeys({ start: from, limit: 1 })];
         const prefix = key?.slice(0, key.indexOf('.'));
         return prefix === undefined ? undefined : { prefix, text: measurements.get(`${prefix}.${signature}`) };
@@ -118,7 +115,7 @@ export class EmbeddedResultStore implements ResultStore {
       if (read.ok) found.push(read.value);
       else problems.push(`${signature}: ${read.problem}`);
     }
-    if (problems.length > 0) this.#warn(unreadableMessage(this.#environment.folder, problems));
+    this.#warnOf(problems);
     return found;
   }
 
@@ -139,40 +136,41 @@ export class EmbeddedResultStore implements ResultStore {
   }
 
   async listSystems(): Promise<readonly System[]> {
-    this.#requireOpen();
-    this.#environment.refresh();
     const systems = new Map<string, System>();
     const problems: string[] = [];
-    for (const { key, value } of this.#environment.read((tables) => [...tables.systems.getRange()])) {
+    for (const { key, value } of this.#read((tables) => [...tables.systems.getRange()])) {
       const read = readSystem(value);
       if (read.ok) systems.set(read.value.fingerprint, read.value);
       else problems.push(`system ${key}: ${read.problem}`);
     }
-    if (problems.length > 0) this.#warn(unreadableMessage(this.#environment.folder, problems));
+    this.#warnOf(problems);
     return Promise.resolve([...systems.values()]);
   }
 
   async *listMeasurements(): AsyncIterable<Measurement> {
     const systemOf = this.#systemReader();
     const problems: string[] = [];
-    let next: string | undefined = '';
-    while (next !== undefined) {
-      this.#requireOpen();
-      this.#environment.refresh();
-      const start: string = next;
-      const page = this.#environment.read(({ measurements }) => [
-        ...measurements.getRange({ start, limit: FOUND_PER_TURN }),
-      ]);
+    for await (const page of this.#pages(FOUND_PER_TURN)) {
       for (const { key, value } of page) {
         const read = readMeasurement(value, systemOf);
         if (read.ok) yield read.value;
         else problems.push(`${key}: ${read.problem}`);
       }
-      const last = page.length < FOUND_PER_TURN ? undefined : page.at(-1)?.key;
-      next = last && `${last} `;
+    }
+    this.#warnOf(problems);
+  }
+
+  /** Measurements in the order of their ids, a page in each turn of the event loop. */
+  async *#pages(size: number): AsyncIterable<readonly Entry[]> {
+    let start: string | undefined = '';
+    while (start !== undefined) {
+      const range: RangeOptions = { start, limit: size };
+      const page: readonly Entry[] = this.#read(({ measurements }) => [...measurements.getRange(range)]);
+      yield page;
+      const last = page.length < size ? undefined : page.at(-1)?.key;
+      start = last && `${last} `;
       await nextTurn();
     }
-    if (problems.length > 0) this.#warn(unreadableMessage(this.#environment.folder, problems));
   }
 
   async countSystems(onSlow?: (message: string) => void): Promise<readonly SystemCounts[]> {
@@ -181,7 +179,7 @@ export class EmbeddedResultStore implements ResultStore {
     const summary = await this.#completeSummary(onSlow).catch(() => undefined);
     if (summary === undefined) return countMeasurements(this.listMeasurements());
     const problems: string[] = [];
-    const counts = this.#environment.read((tables) => {
+    const counts = this.#read((tables) => {
       return summary.systems.flatMap(({ fingerprint, ...counts }): SystemCounts | readonly [] => {
         const [text] = [...tables.systems.getRange({ start: fingerprint, limit: 1 })];
         const read = readSystem(text?.value);
@@ -190,14 +188,14 @@ export class EmbeddedResultStore implements ResultStore {
         return [];
       });
     });
-    if (problems.length > 0) this.#warn(unreadableMessage(this.#environment.folder, problems));
+    this.#warnOf(problems);
     return counts;
   }
 
   /** Makes the entries that an older version's store lacks. @returns undefined where some measurements have none */
   async #completeSummary(onSlow?: (message: string) => void): Promise<Summary | undefined> {
     for (let attempt = 0; attempt < COMPLETIONS; attempt += 1) {
-      const summary = this.#summary();
+      const summary = this.#read(readSummary);
       if (summary.entries === summary.measurements) return summary;
       if (attempt === 0 && summary.measurements > COUNTED_AT_ONCE) {
         onSlow?.(
@@ -205,7 +203,7 @@ export class EmbeddedResultStore implements ResultStore {
         );
       }
       await this.#change(ENTRIES_PER_CHANGE, ENTRIES_PER_CHANGE * KEY_BYTES, recount);
-      const { entries, measurements } = this.#summary();
+      const { entries, measurements } = this.#read(readSummary);
       if (entries === measurements) continue;
       // An older version has deleted or replaced measurements, but not their entries.
       if (entries > measurements) await this.#removeEntries();
@@ -214,25 +212,11 @@ export class EmbeddedResultStore implements ResultStore {
     return undefined;
   }
 
-  #summary(): Summary {
-    this.#environment.refresh();
-    return this.#environment.read(readSummary);
-  }
-
   async #addEntries(): Promise<void> {
-    let start: string | undefined = '';
-    while (start !== undefined) {
-      this.#requireOpen();
-      this.#environment.refresh();
-      const from: string = start;
-      const ids = this.#environment.read(({ measurements }) => [
-        ...measurements.getKeys({ start: from, limit: ENTRIES_PER_CHANGE }),
-      ]);
-      await this.#change(2 * ids.length, ids.length * KEY_BYTES, (tables) => {
-        for (const id of ids) addEntry(tables, id);
+    for await (const page of this.#pages(ENTRIES_PER_CHANGE)) {
+      await this.#change(2 * page.length, page.length * KEY_BYTES, (tables) => {
+        for (const { key } of page) addEntry(tables, key);
       });
-      const last = ids.length < ENTRIES_PER_CHANGE ? undefined : ids.at(-1);
-      start = last && `${last} `;
     }
   }
 
@@ -246,23 +230,23 @@ export class EmbeddedResultStore implements ResultStore {
   }
 
   async listCollections(): Promise<readonly CollectionShape[]> {
-    this.#requireOpen();
-    this.#environment.refresh();
     const shapes: CollectionShape[] = [];
-    for (const { key, value } of this.#environment.read((tables) => [...tables.collections.getRange()])) {
+    for (const { key, value } of this.#read((tables) => [...tables.collections.getRange()])) {
       const read = readText(value, collectionShapeSchema);
       if (read.ok) shapes.push(read.value);
-      else this.#warn(unreadableMessage(this.#environment.folder, [`collection ${key}: ${read.problem}`]));
+      else this.#warnOf([`collection ${key}: ${read.problem}`]);
     }
     return Promise.resolve(shapes);
   }
 
   collection<Document extends object>(definition: CollectionDefinition<Document>): Collection<Document> {
     requireShape(definition);
-    return new EmbeddedCollection(definition, this.#environment, {
+    return new EmbeddedCollection(definition, {
+      folder: this.#environment.folder,
       requireOpen: () => this.#requireOpen(),
+      read: (reader) => this.#read(reader),
       write: (change) => this.#write(change),
-      warn: (problems) => this.#warn(unreadableMessage(this.#environment.folder, problems)),
+      warn: (problems) => this.#warnOf(problems),
     });
   }
 
@@ -285,6 +269,15 @@ export class EmbeddedResultStore implements ResultStore {
     }
   }
 
+  #read<T>(reader: (tables: Tables) => T): T {
+    this.#requireOpen();
+    return this.#environment.read(reader);
+  }
+
+  #warnOf(problems: readonly string[]): void {
+    if (problems.length > 0) this.#warn(unreadableMessage(this.#environment.folder, problems));
+  }
+
   #requireOpen(): void {
     if (this.#closed !== undefined) throw closedError(this.#environment.folder);
   }
@@ -293,7 +286,7 @@ export class EmbeddedResultStore implements ResultStore {
   #systemReader(): (id: string) => Read<System> {
     const known = new Map<string, Read<System>>();
     return (id) => {
-      const system = known.get(id) ?? readSystem(this.#environment.read(({ systems }) => systems.get(id)));
+      const system = known.get(id) ?? readSystem(this.#read(({ systems }) => systems.get(id)));
       known.set(id, system);
       return system;
     };

@@ -2,8 +2,39 @@ import { z } from 'zod';
 import { type Clock, monotonicClock } from '../../base/clock.js';
 import type { Collection, CollectionDefinition } from '../collection.js';
 import type { ResultStore } from '../result-store.js';
-import { type Holder, HOLDERS, newHolder } from './holder.js';
-import { HolderWatch } from './holder-watch.js';
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { ownLife, hasEnded } from '../../base/process-life.js';
+
+/** A holder without a new beat for this long is gone: five beats, since a busy machine may delay some. */
+const SILENCE_MS = 10_000;
+
+/** The most silence between two looks: after an outage of the store or this process, holders get time for a beat. */
+const MAX_BETWEEN_LOOKS_MS = 2_000;
+
+const holderSchema = z.strictObject({
+  id: z.string(),
+  host: z.string(),
+  pid: z.int(),
+  /** Lets processes of the same machine see at once that the holder's process has ended. */
+  life: z.strictObject({ machine: z.string(), pid: z.int(), startTicks: z.string() }).optional(),
+  beat: z.int(),
+});
+
+export type Holder = Readonly<z.infer<typeof holderSchema>>;
+
+export const HOLDERS: CollectionDefinition<Holder> = {
+  name: 'lease_holders',
+  schema: holderSchema,
+  key: ['id'],
+  indexes: [],
+  isMomentary: true,
+};
+
+export function newHolder(): Holder {
+  const life = ownLife();
+  return { id: randomUUID(), host: hostname(), pid: process.pid, ...(life && { life }), beat: 0 };
+}
 
 const BEAT_MS = 2_000;
 
@@ -38,7 +69,8 @@ const WORK_LEASES: CollectionDefinition<Lease> = { ...LEASES, name: 'work_leases
 export class Leases {
   readonly #leases: Collection<Lease>;
   readonly #holders: Collection<Holder>;
-  readonly #watch: HolderWatch;
+  /** Of other holders, by the own monotonic clock: clocks of other machines are never compared. */
+  readonly #seen = new Map<string, { readonly beat: number; readonly silentMs: number; readonly atMs: number }>();
   readonly #stop = new AbortController();
   #self = newHolder();
   #appeared: Promise<void> | undefined;
@@ -51,7 +83,6 @@ export class Leases {
   ) {
     this.#leases = store.collection(kind === 'work' ? WORK_LEASES : LEASES);
     this.#holders = store.collection(HOLDERS);
-    this.#watch = new HolderWatch(this.#holders, clock);
   }
 
   /** Takes leases that are free, or whose holder is gone (after several calls). @returns other holders, by name */
@@ -129,11 +160,23 @@ export class Leases {
     }
   }
 
-  /** The holder, unless it is gone; then its leases are removed. */
+  /** Removes a holder that is gone, and its leases. Only repeated calls detect silence. @returns undefined if gone */
   async #look(id: string): Promise<Holder | undefined> {
-    const holder = await this.#watch.look(id);
-    if (holder === undefined) await this.#leases.delete({ holder: id });
-    return holder;
+    const holder = await this.#holders.get({ id });
+    if (holder !== undefined && !this.#isGone(holder)) return holder;
+    this.#seen.delete(id);
+    if (holder !== undefined) await this.#holders.delete({ id });
+    await this.#leases.delete({ holder: id });
+    return undefined;
+  }
+
+  #isGone({ id, beat, life }: Holder): boolean {
+    const atMs = this.clock.now();
+    const before = this.#seen.get(id);
+    const passedMs = before === undefined ? 0 : Math.min(atMs - before.atMs, MAX_BETWEEN_LOOKS_MS);
+    const silentMs = before?.beat === beat ? before.silentMs + passedMs : 0;
+    this.#seen.set(id, { beat, silentMs, atMs });
+    return silentMs >= SILENCE_MS || (life !== undefined && hasEnded(life));
   }
 
   /** @param owner the holder's id, if it is known. @returns the holder, if it is another one and lives */

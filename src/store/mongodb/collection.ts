@@ -11,15 +11,6 @@ import type { DocumentTable, Id, PutDocument } from './document-table.js';
 import { ensureStructure } from './structure.js';
 import { buildValidator } from './validator.js';
 
-export interface StoreAccess {
-  /** Whether `find` creates nothing on the server. */
-  readonly isOnlyRead: boolean;
-  readonly requireOpen: () => void;
-  /** Keeps the store from closing until the work is done. */
-  readonly track: <T>(work: Promise<T>) => Promise<T>;
-  readonly warn: (problems: readonly string[]) => void;
-}
-
 /** The `_id` is the key: its only field if that is called `_id`, else the key's values as a JSON list. */
 export class MongoCollection<Document extends object> implements Collection<Document> {
   #prepared: Promise<void> | undefined;
@@ -29,7 +20,6 @@ export class MongoCollection<Document extends object> implements Collection<Docu
     private readonly connection: Connection,
     private readonly table: DocumentTable,
     private readonly shapes: DocumentTable,
-    private readonly store: StoreAccess,
   ) {}
 
   put(document: Document): Promise<void> {
@@ -37,19 +27,19 @@ export class MongoCollection<Document extends object> implements Collection<Docu
   }
 
   async putMany(documents: readonly Document[]): Promise<void> {
-    this.store.requireOpen();
+    this.connection.requireOpen();
     const puts = documents.map((document) => this.#toPut(checkedDocument(this.definition, document)));
-    await this.store.track(this.#prepare().then(() => Promise.all(puts.map((put) => this.table.put(put)))));
+    await this.connection.track(this.#prepare().then(() => Promise.all(puts.map((put) => this.table.put(put)))));
   }
 
   async insert(document: Document): Promise<boolean> {
-    this.store.requireOpen();
+    this.connection.requireOpen();
     const put = this.#toPut(checkedDocument(this.definition, document));
-    return this.store.track(this.#prepare().then(() => this.table.insert(put)));
+    return this.connection.track(this.#prepare().then(() => this.table.insert(put)));
   }
 
   async get(key: Partial<Document>): Promise<Document | undefined> {
-    this.store.requireOpen();
+    this.connection.requireOpen();
     const selection = selectOne(this.definition, key);
     if (selection.impossible) return undefined;
     const [found] = await this.table.getMany([this.#idOf(selection.texts)]);
@@ -57,27 +47,27 @@ export class MongoCollection<Document extends object> implements Collection<Docu
   }
 
   async *find(match: Partial<Document>): AsyncIterable<Document> {
-    this.store.requireOpen();
+    this.connection.requireOpen();
     const selection = selectBy(this.definition, match);
     if (selection.impossible) return;
-    if (!this.store.isOnlyRead) await this.#prepare();
+    if (!this.connection.isOnlyRead) await this.#prepare();
     for await (const found of this.table.find(this.#filterOf(selection), this.definition.key.map(encodeName))) {
-      this.store.requireOpen();
+      this.connection.requireOpen();
       const document = this.#read(found);
       if (document !== undefined) yield document;
     }
   }
 
   count(): Promise<number> {
-    this.store.requireOpen();
+    this.connection.requireOpen();
     return this.table.count();
   }
 
   async delete(match: Partial<Document>): Promise<number> {
-    this.store.requireOpen();
+    this.connection.requireOpen();
     const selection = selectBy(this.definition, match);
     if (selection.impossible) return 0;
-    return this.store.track(this.table.delete(this.#filterOf(selection)));
+    return this.connection.track(this.table.delete(this.#filterOf(selection)));
   }
 
   #toPut({ key, text }: CheckedDocument): PutDocument {
@@ -107,7 +97,7 @@ export class MongoCollection<Document extends object> implements Collection<Docu
   #read(found: object): Document | undefined {
     const read = readJson(this.#hasOwnId ? found : withoutFields(found, '_id'), this.definition.schema);
     if (read.ok) return read.value;
-    this.store.warn([`a document of ${this.definition.name} (${String(documentIdOf(found))}): ${read.problem}`]);
+    this.connection.warnOf([`a document of ${this.definition.name} (${String(documentIdOf(found))}): ${read.problem}`]);
     return undefined;
   }
 

@@ -3,7 +3,7 @@ import { warnThroughNode, type StoreOptions } from '../result-store.js';
 import { isClosed, isPassing, mongoError, unreachable } from './mongo-error.js';
 import { OutageRetry } from './outage-retry.js';
 import { mongoAddress } from './address.js';
-import { closedError } from '../storage-error.js';
+import { closedError, unreadableMessage } from '../storage-error.js';
 
 /** Longer than a restart, shorter than a user waits; the URI's `serverSelectionTimeoutMS` overrides it. */
 const GIVE_UP_AFTER_MS = 90_000;
@@ -19,7 +19,7 @@ const SILENCE_MS = 25_000;
 const CONNECTIONS = 16;
 
 export class Connection {
-  readonly #retry: OutageRetry;
+  readonly #underWay = new Set<Promise<unknown>>();
   readonly db: Db;
   #closed: Promise<void> | undefined;
 
@@ -28,10 +28,11 @@ export class Connection {
     database: string,
     readonly address: string,
     readonly warn: (message: string) => void,
-    retry: OutageRetry,
+    private readonly retry: OutageRetry,
+    /** Nothing is created on the server. */
+    readonly isOnlyRead: boolean,
   ) {
     this.db = client.db(database);
-    this.#retry = retry;
   }
 
   /** @throws PlatformError `usage` for a wrong URI; `storage` or `unavailable` if the server cannot be used */
@@ -51,8 +52,9 @@ export class Connection {
     const asked = /[?&]serverSelectionTimeoutMS=(\d{1,9})(?:&|$)/i.exec(uri)?.[1];
     const giveUpAfterMs = asked === undefined ? GIVE_UP_AFTER_MS : Number(asked);
     const { signal } = options;
+    const isOnlyRead = options.access === 'read';
     const retry = new OutageRetry({ address: text, warn, isPassing, giveUpAfterMs, signal });
-    const connection = new Connection(client, database, text, warn, retry);
+    const connection = new Connection(client, database, text, warn, retry, isOnlyRead);
     const ping = async (): Promise<void> => {
       // The driver connects by itself only once.
       await client.connect();
@@ -61,7 +63,7 @@ export class Connection {
     try {
       await ping().catch(async (thrown: unknown) => {
         // A command that only reads reports a server that does not answer at once.
-        if (options.access === 'read' || !isPassing(thrown)) throw thrown;
+        if (isOnlyRead || !isPassing(thrown)) throw thrown;
         warn(unreachable(text, thrown).message);
         await retry.run(ping);
       });
@@ -74,9 +76,8 @@ export class Connection {
 
   /** Makes an idempotent request. `what` completes the sentence of its error: "cannot be read". */
   async run<T>(what: string, request: (db: Db) => Promise<T>): Promise<T> {
-    this.requireOpen();
     try {
-      return await this.#retry.run(() => request(this.db));
+      return await this.retry.run(() => request(this.db));
     } catch (thrown) {
       if (isClosed(thrown)) throw closedError(this.address);
       throw mongoError(this.address, what, thrown);
@@ -91,8 +92,22 @@ export class Connection {
     if (this.#closed !== undefined) throw closedError(this.address);
   }
 
+  /** Keeps the connection from closing until the work is done. */
+  async track<T>(work: Promise<T>): Promise<T> {
+    this.#underWay.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#underWay.delete(work);
+    }
+  }
+
+  warnOf(problems: readonly string[]): void {
+    if (problems.length > 0) this.warn(unreadableMessage(this.address, problems));
+  }
+
   close(): Promise<void> {
-    this.#closed ??= this.client.close();
+    this.#closed ??= Promise.allSettled(this.#underWay).then(() => this.client.close());
     return this.#closed;
   }
 }

@@ -6,7 +6,6 @@ import { collectionShapeSchema, requireShape } from '../collection-shape.js';
 import { storedDocumentSchema, toDocuments } from '../measurement-document.js';
 import { hasKey, measurementId } from '../measurement-id.js';
 import type { ResultStore } from '../result-store.js';
-import { closedError, unreadableMessage } from '../storage-error.js';
 import { readJson, type Read } from '../stored-text.js';
 import { type Counted, countedSchema, countMeasurements, type SystemCounts } from '../system-counts.js';
 import { MongoCollection } from './collection.js';
@@ -28,13 +27,8 @@ export class MongoResultStore implements ResultStore {
   readonly #collections = new Map<string, DocumentTable>();
   readonly #storedSystems = new Map<string, Promise<void>>();
   readonly #knownSystems = new Map<string, Read<System>>();
-  readonly #underWay = new Set<Promise<unknown>>();
-  #closed: Promise<void> | undefined;
 
-  constructor(
-    private readonly connection: Connection,
-    private readonly options: { readonly isOnlyRead: boolean },
-  ) {
+  constructor(private readonly connection: Connection) {
     this.#measurements = new DocumentTable(connection, 'measurements');
     this.#systems = new DocumentTable(connection, 'systems');
     this.#shapes = new DocumentTable(connection, 'collections');
@@ -45,14 +39,14 @@ export class MongoResultStore implements ResultStore {
   }
 
   async putMeasurement(measurement: Measurement): Promise<void> {
-    this.#requireOpen();
+    this.connection.requireOpen();
     const { document, system } = toDocuments(measurement);
     const key = measurementKey(measurement);
     const id = measurementId(key) ?? '';
     const json = { fingerprint: key.system, protocolKey: key.setup, ...document };
     // The system is stored first: a measurement that can be seen can be read.
     const stored = this.#storeSystem(document.system, system);
-    await this.#track(stored.then(() => this.#measurements.put({ id, json })));
+    await this.connection.track(stored.then(() => this.#measurements.put({ id, json })));
   }
 
   async findMeasurements(
@@ -60,7 +54,7 @@ export class MongoResultStore implements ResultStore {
     system: string,
     setup: string,
   ): Promise<ReadonlyMap<string, Measurement>> {
-    this.#requireOpen();
+    this.connection.requireOpen();
     const ids = signatures.flatMap((signature) => measurementId({ signature, system, setup }) ?? []);
     const stored = new Map<unknown, object>();
     for (const document of await this.#measurements.getMany(ids)) stored.set(documentIdOf(document), document);
@@ -75,23 +69,23 @@ export class MongoResultStore implements ResultStore {
       if (read.ok && hasKey(read.value, key)) found.set(signature, read.value);
       else problems.push(`${signature}: ${read.ok ? 'it is another measurement' : read.problem}`);
     }
-    this.#warnOf(problems);
+    this.connection.warnOf(problems);
     return found;
   }
 
   async deleteMeasurements(keys: readonly MeasurementKey[]): Promise<number> {
-    this.#requireOpen();
+    this.connection.requireOpen();
     const ids = keys.flatMap((key) => measurementId(key) ?? []);
     let deleted = 0;
     for (let start = 0; start < ids.length; start += DELETED_PER_REQUEST) {
       const filter = { _id: { $in: ids.slice(start, start + DELETED_PER_REQUEST) } };
-      deleted += await this.#track(this.#measurements.delete(filter));
+      deleted += await this.connection.track(this.#measurements.delete(filter));
     }
     return deleted;
   }
 
   async listSystems(): Promise<readonly System[]> {
-    this.#requireOpen();
+    this.connection.requireOpen();
     const systems = new Map<string, System>();
     const problems: string[] = [];
     for await (const document of this.#systems.find({}, ['_id'])) {
@@ -99,7 +93,7 @@ export class MongoResultStore implements ResultStore {
       if (read.ok) systems.set(read.value.fingerprint, read.value);
       else problems.push(`system ${String(documentIdOf(document))}: ${read.problem}`);
     }
-    this.#warnOf(problems);
+    this.connection.warnOf(problems);
     return [...systems.values()];
   }
 
@@ -112,7 +106,7 @@ export class MongoResultStore implements ResultStore {
   }
 
   async *#findMeasurements(filter: { readonly signature?: string }): AsyncIterable<Measurement> {
-    this.#requireOpen();
+    this.connection.requireOpen();
     const problems: string[] = [];
     for await (const document of this.#measurements.find(filter, ['_id'])) {
       await this.#fetchSystems([document]);
@@ -120,7 +114,7 @@ export class MongoResultStore implements ResultStore {
       if (read.ok) yield read.value;
       else problems.push(`${String(documentIdOf(document))}: ${read.problem}`);
     }
-    this.#warnOf(problems);
+    this.connection.warnOf(problems);
   }
 
   countSystems(): Promise<readonly SystemCounts[]> {
@@ -129,7 +123,7 @@ export class MongoResultStore implements ResultStore {
 
   /** All measurements, of which only the fields that are counted are transferred. */
   async *#counted(): AsyncIterable<Counted> {
-    this.#requireOpen();
+    this.connection.requireOpen();
     const problems: string[] = [];
     for await (const document of this.#measurements.find({}, ['_id'], COUNTED_FIELDS)) {
       await this.#fetchSystems([document]);
@@ -138,17 +132,17 @@ export class MongoResultStore implements ResultStore {
       if (read.ok && system?.ok === true) yield { ...read.value, system: system.value };
       else problems.push(`${String(documentIdOf(document))}: ${read.ok ? 'its system is missing' : read.problem}`);
     }
-    this.#warnOf(problems);
+    this.connection.warnOf(problems);
   }
 
   async listCollections(): Promise<readonly CollectionShape[]> {
-    this.#requireOpen();
+    this.connection.requireOpen();
     const shapes: CollectionShape[] = [];
     for await (const document of this.#shapes.find({}, ['_id'])) {
       const name = documentIdOf(document);
       const read = readJson({ name, ...withoutFields(document, '_id') }, collectionShapeSchema);
       if (read.ok) shapes.push(read.value);
-      else this.#warnOf([`collection ${String(name)}: ${read.problem}`]);
+      else this.connection.warnOf([`collection ${String(name)}: ${read.problem}`]);
     }
     return shapes;
   }
@@ -158,30 +152,11 @@ export class MongoResultStore implements ResultStore {
     const { name, types } = definition;
     const table = this.#collections.get(name) ?? new DocumentTable(this.connection, name, types);
     this.#collections.set(name, table);
-    return new MongoCollection(definition, this.connection, table, this.#shapes, {
-      isOnlyRead: this.options.isOnlyRead,
-      requireOpen: () => this.#requireOpen(),
-      track: (work) => this.#track(work),
-      warn: (problems) => this.#warnOf(problems),
-    });
+    return new MongoCollection(definition, this.connection, table, this.#shapes);
   }
 
   close(): Promise<void> {
-    this.#closed ??= Promise.allSettled(this.#underWay).then(() => this.connection.close());
-    return this.#closed;
-  }
-
-  #requireOpen(): void {
-    if (this.#closed !== undefined) throw closedError(this.connection.address);
-  }
-
-  async #track<T>(work: Promise<T>): Promise<T> {
-    this.#underWay.add(work);
-    try {
-      return await work;
-    } finally {
-      this.#underWay.delete(work);
-    }
+    return this.connection.close();
   }
 
   #storeSystem(id: string, system: System): Promise<void> {
@@ -206,10 +181,6 @@ export class MongoResultStore implements ResultStore {
     if (!read.ok) return read;
     const system = this.#knownSystems.get(read.value.system) ?? { ok: false, problem: 'its system is missing' };
     return system.ok ? { ok: true, value: { ...read.value, system: system.value } } : system;
-  }
-
-  #warnOf(problems: readonly string[]): void {
-    if (problems.length > 0) this.connection.warn(unreadableMessage(this.connection.address, problems));
   }
 }
 

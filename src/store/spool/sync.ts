@@ -9,20 +9,18 @@ import { Spool, spoolFolder } from './spool.js';
 export async function syncSpool(uri: string, dataFolder: string, options: StoreOptions): Promise<Transferred> {
   const store = await openMongoStore(uri, options);
   const spool = new Spool(spoolFolder(dataFolder, store.address), options);
-  let measurements = 0;
-  let documents = 0;
+  const sent = { measurements: 0, documents: 0 };
   try {
     for await (const { record, spooled } of spool.records()) {
       if (!(await isOutdated(record, store))) await putRecord(record, store);
       await spool.remove(spooled);
-      if (record.kind === 'measurement') measurements += 1;
-      else documents += 1;
+      sent[`${record.kind}s`] += 1;
     }
   } finally {
     await store.close();
     await spool.close();
   }
-  return { measurements, documents };
+  return sent;
 }
 
 /** Whether the server has a later measurement: others may have measured the same meanwhile. */

@@ -5,7 +5,7 @@ import fc from '../../../support/property.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
 import type { ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
 import { reportResult } from '../../../../plugins/dlbricks/report/report-result.js';
-import { json } from '../../../../src/base/exporters/json.js';
+import { json } from '../../../../src/base/exporters/index.js';
 import { reportSchema } from '../../../../plugins/dlbricks/report/report-schema.js';
 import { summaryLines } from '../../../../plugins/dlbricks/report/summary-lines.js';
 import { buildReport } from '../../../../plugins/dlbricks/report/report.js';

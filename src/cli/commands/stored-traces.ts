@@ -1,18 +1,20 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { counted } from '../../base/counted.js';
 import { addTableOptions, type OutputOptions } from '../../command/options.js';
 import { storeDescription } from '../../command/store-description.js';
 import { prepareOutputs, writeShown } from '../../command/outputs.js';
+import { tableText } from '../../command/table-text.js';
 import type { ShownResult } from '../../evaluation/shown-result.js';
 import { rangeChart } from '../../web/charts.js';
-import { fittingTable } from '../../base/fitting-table.js';
 import { shortIds } from '../../base/short-ids.js';
 import type { Markup } from '../../base/markup.js';
 import { type AlignedTable, type Column, textTable, left, right } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { spanDurationMs, type SpanDocument } from '../../tracing/span-document.js';
 import { type SpanLine, spanLines, spanTree, treeLines } from '../../tracing/span-tree.js';
+import { SPAN_EXPORTERS, type SpanFormat } from '../../tracing/exporters/index.js';
 import { storedRoots, storedTrace } from '../stored-trace.js';
+import type { StoreOption } from './store-option.js';
 
 function describeSpan({ name, attributes }: SpanDocument): string {
   const model = attributes['model_name'];
@@ -93,16 +95,15 @@ function shownTrace(spans: readonly SpanDocument[]): ShownResult {
   };
 }
 
-export function registerTraceShow(trace: Command, host: CommandHost): void {
+export function registerStoredTraces(trace: Command, host: CommandHost): void {
   trace
     .command('list')
     .description('List the traces in the store, the newest first')
     .option('--store <uri>', storeDescription('traces'))
     .addHelpText('after', '\nExample:\n  mlmodelscope trace list')
-    .action(async ({ store: uri }: { store?: string }) => {
+    .action(async ({ store: uri }: StoreOption) => {
       const roots = await storedRoots(await host.openStore(uri, { access: 'read' }));
-      const fitting = { width: host.columns?.out, dispensable: ['started (UTC)'] };
-      host.print(`${fittingTable(columnsFor(roots), roots, fitting).text}\n`);
+      host.print(tableText(columnsFor(roots), roots, ['started (UTC)'], host));
     });
   addTableOptions(trace.command('show'), 'span')
     .description('Show a trace as a tree: duration, name and attributes of each span')
@@ -112,9 +113,22 @@ export function registerTraceShow(trace: Command, host: CommandHost): void {
       'after',
       '\nExamples:\n  mlmodelscope trace show latest\n  mlmodelscope trace show latest --export-html trace.html',
     )
-    .action(async (id: string, { store: uri, ...options }: OutputOptions & { readonly store?: string }) => {
+    .action(async (id: string, { store: uri, ...options }: OutputOptions & StoreOption) => {
       const outputs = await prepareOutputs(options);
       const spans = await storedTrace(await host.openStore(uri, { access: 'read' }), id);
       await writeShown(shownTrace(spans), outputs, host);
+    });
+  trace
+    .command('export')
+    .description(
+      "Print a trace in the JSON of Jaeger, OTLP or Chrome (for Perfetto); 'dlbricks import' reads all of them",
+    )
+    .argument('<id>', 'id of the trace, its first digits, or latest')
+    .addOption(new Option('--format <format>', 'output format').choices(Object.keys(SPAN_EXPORTERS)).default('jaeger'))
+    .option('--store <uri>', storeDescription('traces'))
+    .addHelpText('after', '\nExample:\n  mlmodelscope trace export latest --format chrome > trace.json')
+    .action(async (id: string, { format, store: uri }: StoreOption & { readonly format: SpanFormat }) => {
+      const spans = await storedTrace(await host.openStore(uri, { access: 'read' }), id);
+      host.print(SPAN_EXPORTERS[format](spans));
     });
 }
