@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { countLayers } from '../../../src/onnx/layers/layer-graph.js';
-import { countParameters } from '../../../src/zoo/counts.js';
 import { countMultiplyAccumulates } from '../support/multiply-accumulates.js';
+import { zooSizes } from '../support/zoo-sizes.js';
 import { MODERN } from '../../../src/zoo/architectures/modern/index.js';
 import { buildZooModel } from '../../../src/zoo/zoo.js';
 
@@ -18,12 +17,12 @@ function rounding(name: string, multiplyAccumulates: number): number {
 }
 
 describe('the architectures of today have the published sizes', () => {
-  for (const { name, dimensions, published, paper, title } of MODERN) {
+  for (const entry of MODERN) {
+    const { name, published, paper, title } = entry;
     test(name, () => {
-      const model = buildZooModel(name);
-      assert.equal(countParameters(model), published.parameters);
+      const { parameters, multiplyAccumulates: counted } = zooSizes(entry);
+      assert.equal(parameters, published.parameters);
       if (published.multiplyAccumulates !== undefined) {
-        const counted = countMultiplyAccumulates(model, dimensions);
         const difference = Math.abs(counted - published.multiplyAccumulates);
         assert.ok(difference <= rounding(name, published.multiplyAccumulates), `${counted}`);
       }
@@ -43,11 +42,10 @@ describe('the architectures of today have the published sizes', () => {
 
 test('the documentation shows the same numbers', async () => {
   const page = await readFile(new URL('../../../../docs/zoo.md', import.meta.url), 'utf8');
-  for (const { name, title, dimensions } of MODERN) {
-    const model = buildZooModel(name);
-    const parameters = countParameters(model).toLocaleString('en-US');
-    const giga = (countMultiplyAccumulates(model, dimensions) / 1e9).toFixed(3);
-    const cells = [`\`zoo:${name}\``, title, countLayers(model), parameters, giga];
+  for (const entry of MODERN) {
+    const { layers, parameters, multiplyAccumulates } = zooSizes(entry);
+    const giga = (multiplyAccumulates / 1e9).toFixed(3);
+    const cells = [`\`zoo:${entry.name}\``, entry.title, layers, parameters.toLocaleString('en-US'), giga];
     const pattern = cells.map((cell) => String(cell).replace(/[.()]/g, '\\$&')).join(' *\\| *');
     assert.match(page, new RegExp(`\\| *${pattern} *\\|`));
   }
