@@ -12,23 +12,11 @@ const MAX_LATENESS = 0.05;
 
 export type TrialSummary = ReturnType<typeof summaryOf>;
 
-/** Integral of the number of queries in the system over the run, divided by the time. */
-function meanInSystem(records: readonly QueryRecord[]): number {
-  const changes = records.flatMap(({ scheduledMs, finishedMs }) => [
-    { ms: scheduledMs, by: 1 },
-    { ms: finishedMs, by: -1 },
-  ]);
-  changes.sort((a, b) => a.ms - b.ms);
-  let inside = 0;
-  let area = 0;
-  let beforeMs = changes[0]?.ms ?? 0;
-  const startMs = beforeMs;
-  for (const { ms, by } of changes) {
-    area += inside * (ms - beforeMs);
-    inside += by;
-    beforeMs = ms;
-  }
-  return area / (beforeMs - startMs);
+/** One number of each record, sorted. A trial has up to millions of records. */
+function sortedOf(records: readonly QueryRecord[], valueOf: (record: QueryRecord) => number): Float64Array {
+  const values = new Float64Array(records.length);
+  records.forEach((record, index) => (values[index] = valueOf(record)));
+  return values.sort();
 }
 
 /**
@@ -61,14 +49,15 @@ export function summaryOf(
   { bound, servers, isOpen }: { readonly bound: Bound | undefined; readonly servers: number; readonly isOpen: boolean },
 ) {
   const answered = records.filter(({ error }) => error === null);
-  const latencies = Float64Array.from(answered, ({ finishedMs, scheduledMs }) => finishedMs - scheduledMs).sort();
-  const finishedMs = Float64Array.from(answered, (record) => record.finishedMs).sort();
-  const firstMs = finishedMs[0] ?? 0;
-  const spanMs = (finishedMs.at(-1) ?? 0) - firstMs;
+  const latencies = sortedOf(answered, ({ finishedMs, scheduledMs }) => finishedMs - scheduledMs);
+  const finishedMs = sortedOf(answered, (record) => record.finishedMs);
+  const [firstMs = 0] = finishedMs;
+  const lastMs = finishedMs.at(-1) ?? 0;
+  const spanMs = lastMs - firstMs;
   const perMs = answered.length < 2 ? NaN : (answered.length - 1) / spanMs;
   const samples = sumOf(answered.map((record) => record.samples));
   const runs = summarizeRuns(answered, firstMs);
-  const lateness = Float64Array.from(records, ({ sentMs, scheduledMs }) => sentMs - scheduledMs).sort();
+  const lateness = sortedOf(records, ({ sentMs, scheduledMs }) => sentMs - scheduledMs);
   const latenessP99Ms = finite(nearestRank(lateness, 0.99));
   const failed = records.length - answered.length;
   const lost = failed + outcome.unanswered;
@@ -78,6 +67,9 @@ export function summaryOf(
   const limitMs = isOneMoment ? Infinity : MAX_LATENESS * (bound?.ms ?? median);
   const latencyMean = mean(latencies);
   const waits = answered.flatMap(({ startedMs, scheduledMs }) => (startedMs === null ? [] : startedMs - scheduledMs));
+  // A query is in the system for its latency.
+  const beginMs = answered.reduce((least, { scheduledMs }) => Math.min(least, scheduledMs), Infinity);
+  const meanInSystem = sumOf(latencies) / (lastMs - beginMs);
   const isComplete = outcome.end.kind === 'complete';
   const invalid = invalidBecause(outcome, latenessP99Ms, limitMs, bound);
   const shown = isComplete && lost === 0;
@@ -102,7 +94,7 @@ export function summaryOf(
     longestQueue: outcome.longestQueue,
     latenessP99Ms,
     /** Mean number of queries in the system over achieved rate times mean latency, less one. */
-    littleError: isComplete ? finite(meanInSystem(answered) / (perMs * latencyMean) - 1) : null,
+    littleError: isComplete ? finite(meanInSystem / (perMs * latencyMean) - 1) : null,
     /** By the rule of early stopping; null without a bound, where the trial is not valid, and with too few queries. */
     holds: allowedOver < 0 || invalid !== null ? null : isComplete && outcome.over <= allowedOver,
     /** Why the figures are no result; null where they are one. */

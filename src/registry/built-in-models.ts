@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { frameworkText, loadManifest, type ModelManifest, orThrow } from '../manifest/index.js';
+import { oncePer } from '../base/once-per.js';
 import { countParameters } from '../zoo/counts.js';
+import type { ZooEntry } from '../zoo/entry.js';
 import { buildZooModel, zooEntry } from '../zoo/zoo.js';
 
 /** The package is three folders above dist/src/registry. */
@@ -27,7 +29,7 @@ export interface BuiltInManifest {
   readonly manifest: ModelManifest;
 }
 
-export async function builtInManifests(): Promise<readonly BuiltInManifest[]> {
+async function readManifests(): Promise<readonly BuiltInManifest[]> {
   const files = (await readdir(MODELS_FOLDER, { recursive: true })).filter((file) => file.endsWith('.yml')).sort();
   return Promise.all(
     files.map(async (file) => {
@@ -37,18 +39,28 @@ export async function builtInManifests(): Promise<readonly BuiltInManifest[]> {
   );
 }
 
+let manifests: Promise<readonly BuiltInManifest[]> | undefined;
+
+/** Read once in a process: they come with the package. Reading all of them takes a third of a second. */
+export function builtInManifests(): Promise<readonly BuiltInManifest[]> {
+  manifests ??= readManifests();
+  return manifests;
+}
+
+const parametersOf = oncePer((entry: ZooEntry) => ({ parameters: countParameters(buildZooModel(entry.name)) }));
+
 export async function builtInModels(): Promise<readonly BuiltInModel[]> {
   return (await builtInManifests()).map(({ path, manifest }) => {
     const { graph_path: reference = '' } = manifest.model;
-    const zooName = reference.replace(/^zoo:/, '');
+    const entry = zooEntry(reference.replace(/^zoo:/, ''));
     return {
       reference,
       name: manifest.name,
       version: manifest.version,
       framework: frameworkText(manifest.framework),
-      parameters: countParameters(buildZooModel(zooName)),
+      ...parametersOf(entry),
       task: manifest.task ?? null,
-      title: zooEntry(zooName).title,
+      title: entry.title,
       manifest: path,
     };
   });

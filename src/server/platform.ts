@@ -23,7 +23,7 @@ export interface PlatformOptions {
   readonly agents: AgentDirectory;
   readonly limits?: Partial<DispatchLimits>;
   /** Several platforms may share one. */
-  readonly loader?: SubmissionLoader;
+  readonly loader?: SubmissionLoader | undefined;
   readonly ownership: Ownership;
   /** Plugins that are started here, again whenever they end: evaluations wait for them. */
   readonly ownPlugins?: readonly string[] | undefined;

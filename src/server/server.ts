@@ -13,6 +13,7 @@ import { addAnalysisService } from './analysis-service.js';
 import { addEvaluationService } from './evaluation-service.js';
 import type { ShowResult } from './http/site-data.js';
 import type { WebLimits, WebServer, WebServerOptions } from './http/web-server.js';
+import type { SubmissionLoader } from './loading/submission-loader.js';
 import { Platform } from './platform.js';
 import { addPluginService } from './plugin-service.js';
 import { PredictionForwarding } from './prediction/forwarding.js';
@@ -35,6 +36,8 @@ export interface ServerOptions {
         readonly limits?: Partial<WebLimits> | undefined;
       }
     | undefined;
+  /** See {@link PlatformOptions.loader}; its own by default. */
+  readonly loader?: SubmissionLoader | undefined;
   /** See {@link PlatformOptions.ownPlugins}; none by default. */
   readonly ownPlugins?: readonly string[] | undefined;
   /** The plugins whose analyses clients may run on the store; none by default. */
@@ -73,10 +76,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
 async function serve(options: ServerOptions, leases: Leases): Promise<RunningServer> {
   const { listen, store, security, agentSecurity = {}, limits = {}, analysts = [], resume = true } = options;
-  const { directory = createDirectory(), ownPlugins } = options;
+  const { directory = createDirectory(), loader, ownPlugins } = options;
   const server = createRpcServer({ security });
   const ownership = leasedOwnership(leases);
-  const platform = await Platform.open({ store, agents: directory, limits, ownership, ownPlugins }, { resume });
+  const platform = await Platform.open({ store, agents: directory, limits, loader, ownership, ownPlugins }, { resume });
   addAgentRegistryService(server, directory);
   addRegistryService(server, directory);
   addEvaluationService(server, platform);

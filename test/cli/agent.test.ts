@@ -100,7 +100,7 @@ describe('an address without an agent', { ...deadline, concurrency: 2 }, () => {
       /^the agent at 127\.0\.0\.1:1 does not answer \(.*ECONNREFUSED.*\); check the address, or start an agent there/,
     );
     assert.equal(ending.code, 1);
-    assert.equal(existsSync(place.path('cache')), false);
+    assert.equal(existsSync(place.path('cache', 'zoo')), false);
   });
 
   it('is named in the error where its name cannot be resolved', async (t) => {

@@ -61,7 +61,7 @@ async function readOnlyStore(t: TestContext) {
   for (const index of [1, 2, 3]) await store.putMeasurement(sampleMeasurement(index));
   await store.close();
   for (const folder of ['tmp', 'cache']) {
-    await mkdir(place.path(folder));
+    await mkdir(place.path(folder), { recursive: true });
     await chmod(place.path(folder), 0o777);
   }
   for (const name of await readdir(folder)) await chmod(join(folder, name), 0o444);

@@ -13,9 +13,9 @@ function trialWithin(boundMs: number, queries: number): (trial: RateTrial) => Ra
 // A rate passes only where it is certain that the bound holds, so that the result is below them, by more at a bound of few
 // service times.
 for (const [boundMs, rho, queries] of [
-  [3, 0.32, 300_000],
+  [3, 0.32, 100_000],
   [5, 0.561, 60_000],
-  [10, 0.773, 60_000],
+  [10, 0.773, 30_000],
 ] as const) {
   test(`the largest rate within ${boundMs} service times is that of queueing theory`, () => {
     const { passed, failed, stopped } = largestRate(trialWithin(boundMs, queries), 500, 1);

@@ -91,14 +91,14 @@ export function attachPlugin(
   return () => link.plugin.close();
 }
 
-/** Its threads take longer to start than most tests take. */
-const loader = new SubmissionLoader();
+/** Of all servers and platforms of a process: its threads take longer to start than most tests take. */
+export const LOADER = new SubmissionLoader();
 
 export async function openPlatform(
   options: Pick<PlatformOptions, 'store'> & Partial<PlatformOptions>,
   { resume = false } = {},
 ): Promise<FakePlatform> {
-  const defaults = { agents: directoryWith(AGENT.address), ownership: SOLE_OWNERSHIP, loader };
+  const defaults = { agents: directoryWith(AGENT.address), ownership: SOLE_OWNERSHIP, loader: LOADER };
   const platform = await Platform.open({ ...defaults, ...options }, { resume });
   return { platform, attach: (...plugin) => attachPlugin(platform, options.store, ...plugin) };
 }

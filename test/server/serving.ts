@@ -8,7 +8,7 @@ import { startServer, type ServerOptions } from '../../src/server/server.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { until } from '../support/until.js';
-import { AGENT, directoryWith, fakeAgent } from './fake-platform.js';
+import { AGENT, directoryWith, fakeAgent, LOADER } from './fake-platform.js';
 
 export interface ServingOptions {
   readonly limits?: Partial<DispatchLimits>;
@@ -31,7 +31,7 @@ export async function serving(
   const directory = known ?? directoryWith(AGENT.address);
   const listen = { host: '127.0.0.1', port: 0 };
   const security = { token, acceptedTokens, identity };
-  const server = await startServer({ listen, store, directory, limits, http, security });
+  const server = await startServer({ listen, store, directory, loader: LOADER, limits, http, security });
   const stop = new AbortController();
   const clients: EvaluationClient[] = [];
   t.after(async () => {

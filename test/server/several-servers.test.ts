@@ -11,7 +11,7 @@ import type { ResultStore } from '../../src/store/result-store.js';
 import { refusal } from '../rpc/support/refusal.js';
 import { fast, suspendable } from '../store/fast-clock.js';
 import { until } from '../support/until.js';
-import { AGENT, attachPlugin, directoryWith, eventsOf, openPlatform, submitted } from './fake-platform.js';
+import { AGENT, attachPlugin, directoryWith, eventsOf, LOADER, openPlatform, submitted } from './fake-platform.js';
 import { obedient, patient, scripted, untilStopped } from './scripted-evaluation.js';
 
 /** Against hanging only, for all of a suite's tests together: each platform starts a thread. */
@@ -172,7 +172,8 @@ describe('several servers of one store', deadline, () => {
     const start = async () => {
       const directory = directoryWith(AGENT.address);
       const limits = { watchMs: 20, retryMs: 20 };
-      const started = await startServer({ listen: { host: '127.0.0.1', port: 0 }, store, directory, limits });
+      const listen = { host: '127.0.0.1', port: 0 };
+      const started = await startServer({ listen, store, directory, limits, loader: LOADER });
       t.after(() => started.close());
       return started;
     };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import fc from '../support/property.js';
+import fc, { anyCharacter } from '../support/property.js';
 import { FAILURE_REASONS, measurementKey, type Measurement, setupKey } from '../../src/measurement/measurement.js';
 import { OPTIMIZATION_LEVELS } from '../../src/measurement/runtime-settings.js';
 import type { ResultStore } from '../../src/store/result-store.js';
@@ -284,7 +284,7 @@ const upToADay = fc.double({ min: Number.MIN_VALUE, max: 24 * 3600 * 1000, noNaN
 
 const positive = fc.double({ min: Number.MIN_VALUE, noNaN: true, noDefaultInfinity: true });
 
-const text = fc.string({ unit: 'binary' });
+const text = fc.string({ unit: anyCharacter });
 
 /** Without objects that have no prototype, which no schema gives back as such. */
 function record<T>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> {
@@ -306,7 +306,7 @@ const anyMeasurement: fc.Arbitrary<Measurement> = record({
     frameworkVersion: text,
     runOptions: record({
       threads: fc.integer({ min: 1, max: 1024 }),
-      executionProvider: fc.string({ unit: 'binary', minLength: 1 }),
+      executionProvider: fc.string({ unit: anyCharacter, minLength: 1 }),
       optimizationLevel: fc.constantFrom(...OPTIMIZATION_LEVELS),
     }),
   }),

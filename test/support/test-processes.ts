@@ -33,6 +33,20 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   ]
     .map((name) => `cli/${name}`)
     .concat('cli/completion', 'cli/help', 'cli/wrong-peer', 'schemas'),
+  'further-commands': [
+    'advise',
+    'agent-models',
+    'kept-estimates',
+    'missing-weights',
+    'no-files',
+    'provenance',
+    'read-only-store',
+    'result-pages',
+    'run',
+    'too-many-threads',
+  ]
+    .map((name) => `cli/${name}`)
+    .concat('fetch', 'platform-documents'),
   'plugin-commands': ['plugins/dlbricks/commands'],
   plugins: ['plugins'],
   predictions: ['agent/predict'],
@@ -44,6 +58,8 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
     'agent/services',
     'agent/spread',
     'agent/wire',
+    'agent/worker/occasions',
+    'generator',
   ],
   servers: ['server'],
   platform: [
@@ -60,6 +76,7 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   ],
   intervals: ['plugins/dlbricks/estimate/prediction-interval'],
   onnx: ['onnx', 'foreign-traces', 'zoo'],
+  predictors: ['predictor'],
   bricks: ['blocks', 'bricks', 'cut', 'estimate', 'exchange', 'measure', 'report', 'sharing'].map(
     (name) => `plugins/dlbricks/${name}`,
   ),
@@ -73,6 +90,9 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
     'tracing/environment',
     'tracing/exporters',
   ].concat(['evaluation-id', 'progress-line', 'show-outcome', 'shown-systems'].map((name) => `cli/${name}`)),
+  others: ['command', 'load', 'reference-log', 'registry', 'support/property'].concat(
+    ['machine-failure', 'memory-there', 'worker/job-end', 'worker/task-limiter'].map((name) => `agent/${name}`),
+  ),
   rpc: ['rpc', 'work/divide-work', 'work/memory', 'work/queued-agent', 'work/work-item'],
 };
 
@@ -89,6 +109,10 @@ const ALONE: ReadonlySet<string> = new Set([
   'plugins/dlbricks/traces/hostile-files',
   'plugins/dlbricks/traces/icpe2020',
   'plugins/dlbricks/values-of-run',
+  'predictor/onnxruntime-web/agent',
+  'predictor/onnxruntime-web/memory',
+  'predictor/onnxruntime-web/threads',
+  'predictor/remove-when-mapped',
   'rpc/accounts',
   'rpc/clock-jumps',
   'rpc/guarded-requests',

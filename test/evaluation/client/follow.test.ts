@@ -10,7 +10,7 @@ import { openMemoryStore } from '../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
 import { FakeClock } from '../../base/fake-clock.js';
 import { refusal } from '../../rpc/support/refusal.js';
-import { AGENT, directoryWith, fakeAgent, submission } from '../../server/fake-platform.js';
+import { AGENT, directoryWith, fakeAgent, LOADER, submission } from '../../server/fake-platform.js';
 import { freePort } from '../../support/free-port.js';
 import { obedient, scripted, untilStopped } from '../../server/scripted-evaluation.js';
 
@@ -26,7 +26,7 @@ const silent = scripted(async function* (_request, context) {
 /** A server with one plugin. */
 async function serve(t: TestContext, store: ResultStore, evaluation: Evaluation, port = 0) {
   const directory = directoryWith(AGENT.address);
-  const server = await startServer({ listen: { host: '127.0.0.1', port }, store, directory });
+  const server = await startServer({ listen: { host: '127.0.0.1', port }, store, directory, loader: LOADER });
   const stop = new AbortController();
   const close = async (): Promise<void> => {
     stop.abort();

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { countLayers } from '../../../src/onnx/layers/layer-graph.js';
 import { loadManifest, orThrow } from '../../../src/manifest/index.js';
 import type { Model } from '../../../src/onnx/model/model.js';
 import { ICPE2020 } from '../../../src/zoo/architectures/icpe2020/index.js';
-import { countParameters } from '../../../src/zoo/counts.js';
-import { countMultiplyAccumulates } from '../support/multiply-accumulates.js';
+import { zooSizes } from '../support/zoo-sizes.js';
 import { buildZooModel } from '../../../src/zoo/zoo.js';
 
 interface Rows {
@@ -372,7 +370,8 @@ test('the paper has fifty models of 10,815 layers', () => {
 
 for (const rows of ROWS) {
   for (const id of rows.ids) {
-    const { name, title, multiplyAccumulates } = ICPE2020[id - 1] ?? assert.fail(`no row ${id}`);
+    const entry = ICPE2020[id - 1] ?? assert.fail(`no row ${id}`);
+    const { name, title, multiplyAccumulates } = entry;
     describe(name, () => {
       const model = buildZooModel(name);
 
@@ -387,7 +386,7 @@ for (const rows of ROWS) {
 
       test('has as many multiply-accumulates as its authors counted', () => {
         if (multiplyAccumulates === undefined) return;
-        assert.equal(countMultiplyAccumulates(model, { batch: 1 }), multiplyAccumulates);
+        assert.equal(zooSizes(entry).multiplyAccumulates, multiplyAccumulates);
       });
 
       test('has a manifest with its row, and with the differences', async () => {
@@ -408,11 +407,10 @@ test('the documentation has a line for each', async () => {
   const page = await readFile(new URL('../../../../docs/zoo.md', import.meta.url), 'utf8');
   for (const rows of ROWS) {
     for (const id of rows.ids) {
-      const { name } = ICPE2020[id - 1] ?? assert.fail(`no row ${id}`);
-      const model = buildZooModel(name);
-      const parameters = countParameters(model).toLocaleString('en-US');
-      const giga = (countMultiplyAccumulates(model, { batch: 1 }) / 1e9).toFixed(3);
-      const cells = [id, `\`zoo:${name}\``, rows.layers, countLayers(model), parameters, giga];
+      const entry = ICPE2020[id - 1] ?? assert.fail(`no row ${id}`);
+      const { layers, parameters, multiplyAccumulates } = zooSizes(entry);
+      const giga = (multiplyAccumulates / 1e9).toFixed(3);
+      const cells = [id, `\`zoo:${entry.name}\``, rows.layers, layers, parameters.toLocaleString('en-US'), giga];
       const pattern = cells.map((cell) => String(cell).replaceAll('.', '\\.')).join(' *\\| *');
       assert.match(page, new RegExp(`\\| *${pattern} *\\|`));
     }

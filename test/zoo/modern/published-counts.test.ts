@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { countLayers } from '../../../src/onnx/layers/layer-graph.js';
-import { countParameters } from '../../../src/zoo/counts.js';
 import { countMultiplyAccumulates } from '../support/multiply-accumulates.js';
+import { zooSizes } from '../support/zoo-sizes.js';
 import { MODERN } from '../../../src/zoo/architectures/modern/index.js';
 import { buildZooModel } from '../../../src/zoo/zoo.js';
 
@@ -18,14 +17,14 @@ function rounding(name: string, multiplyAccumulates: number): number {
 }
 
 describe('the architectures of today have the published sizes', () => {
-  for (const { name, dimensions, parameters, multiplyAccumulates, source, paper, title } of MODERN) {
+  for (const entry of MODERN) {
+    const { name, paper, title, source } = entry;
     test(name, () => {
-      const model = buildZooModel(name);
-      assert.equal(countParameters(model), parameters);
-      if (multiplyAccumulates !== undefined) {
-        const counted = countMultiplyAccumulates(model, dimensions);
-        const difference = Math.abs(counted - multiplyAccumulates);
-        assert.ok(difference <= rounding(name, multiplyAccumulates), `${counted}`);
+      const { parameters, multiplyAccumulates: counted } = zooSizes(entry);
+      assert.equal(parameters, entry.parameters);
+      if (entry.multiplyAccumulates !== undefined) {
+        const difference = Math.abs(counted - entry.multiplyAccumulates);
+        assert.ok(difference <= rounding(name, entry.multiplyAccumulates), `${counted}`);
       }
       assert.match(paper, /20\d\d/);
       assert.ok(source.length > 0 && title.length > 0);
@@ -43,11 +42,10 @@ describe('the architectures of today have the published sizes', () => {
 
 test('the documentation shows the same numbers', async () => {
   const page = await readFile(new URL('../../../../docs/zoo.md', import.meta.url), 'utf8');
-  for (const { name, title, dimensions } of MODERN) {
-    const model = buildZooModel(name);
-    const parameters = countParameters(model).toLocaleString('en-US');
-    const giga = (countMultiplyAccumulates(model, dimensions) / 1e9).toFixed(3);
-    const cells = [`\`zoo:${name}\``, title, countLayers(model), parameters, giga];
+  for (const entry of MODERN) {
+    const { layers, parameters, multiplyAccumulates } = zooSizes(entry);
+    const giga = (multiplyAccumulates / 1e9).toFixed(3);
+    const cells = [`\`zoo:${entry.name}\``, entry.title, layers, parameters.toLocaleString('en-US'), giga];
     const pattern = cells.map((cell) => String(cell).replace(/[.()]/g, '\\$&')).join(' *\\| *');
     assert.match(page, new RegExp(`\\| *${pattern} *\\|`));
   }
