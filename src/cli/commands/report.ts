@@ -10,7 +10,6 @@ import { htmlPage } from '../../web/page.js';
 import type { OwnedHost } from '../host.js';
 import { shownDocument } from '../show-outcome.js';
 
-
 /** The documents as results of a page: those of a plugin that can are one result on one scale. */
 function shownTogether(documents: readonly (readonly [path: string, document: unknown])[], plugins: readonly Plugin[]) {
   const evaluations = plugins.flatMap(({ evaluation }) => evaluation ?? []);
