@@ -48,7 +48,9 @@ export function textTable<Row>(columns: readonly Column<Row>[], rows: readonly R
     aligns: columns.map(({ align }) => align),
     rows: rows.map((row) => columns.map(({ cell }) => cell(row))),
     hints: columns.some(({ hint }) => hint) ? rows.map((row) => columns.map(({ hint }) => hint?.(row))) : undefined,
-    wholes: columns.some(({ whole }) => whole) ? rows.map((row) => columns.map(({ whole }) => whole?.(row))) : undefined,
+    wholes: columns.some(({ whole }) => whole)
+      ? rows.map((row) => columns.map(({ whole }) => whole?.(row)))
+      : undefined,
     links: columns.some(({ link }) => link) ? rows.map((row) => columns.map(({ link }) => link?.(row))) : undefined,
   };
 }
