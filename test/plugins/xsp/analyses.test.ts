@@ -304,6 +304,16 @@ describe('the analyses of XSP', () => {
     }
   });
 
+  test('a roofline without roofs says how to get them', async (t) => {
+    const [imported] = await bothSources(t);
+    const { notes, ...table } = await tableOf('kernel-roofline', imported);
+    const picture = named('kernel-roofline').draw?.({ ...table, notes }) ?? '';
+    for (const text of [notes.join(' '), picture])
+      assert.match(text, /mlmodelscope machine --threads N.{0,5} measures them/);
+    const withRoofs = named('kernel-roofline').draw?.(await tableOf('kernel-roofline', await tracedHere(t))) ?? '';
+    assert.doesNotMatch(withRoofs, /no roofs/);
+  });
+
   test('a model that is not there, and a machine that is not', async (t) => {
     const [imported] = await bothSources(t);
     const codeOf = (settings: object): Promise<unknown> =>
