@@ -267,7 +267,9 @@ describe('the analyses of XSP', () => {
     assert.deepEqual(column(layers, 'pool_run'), [0.75 * 300, 0.25 * 300 + 80, null]);
     for (const key of ['flops', 'dram_read_bytes', 'dram_write_bytes']) {
       for (const name of ['layer-kernels', 'layer-work']) {
-        assert.ok(Math.abs(total(await tableOf(name, store), key) - total(kernels, key)) < 1e-6, `${name} ${key}`);
+        const table = await tableOf(name, store);
+        assert.ok(Math.abs(total(table, key) - total(kernels, key)) < 1e-6, `${name} ${key}`);
+        assert.match(table.notes.join(' '), /as the runtime executes them.*dlbricks layers' counts the .* author's/);
       }
     }
   });
