@@ -16,7 +16,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['latency', 'net.onnx', '--threads', '1,1000'],
   ['load', 'net.onnx', '--threads', '1000'],
   ['trace', 'model', 'net.onnx', '--threads', '1000'],
-  ['machine', '--threads', '1000'],
+  ['machine', '--threads', '1,1000'],
 ];
 
 describe('more threads than the machine has cores', { ...deadline, concurrency: 2 }, () => {
