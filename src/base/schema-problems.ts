@@ -56,7 +56,8 @@ function unionMessage({ errors }: z.core.$ZodIssueInvalidUnion): string {
 
 function messageIn(issue: z.core.$ZodIssue): string {
   const { message } = issue;
-  if (!FROM_LIBRARY.test(message)) return message;
+  // Those of bounded-number.ts say only what was expected.
+  if (!FROM_LIBRARY.test(message)) return /^a (whole )?number /.test(message) ? `expected ${message}` : message;
   switch (issue.code) {
     case 'invalid_type':
       return `expected ${nameOfType(issue.expected)}, found ${findReceived(message)}`;
