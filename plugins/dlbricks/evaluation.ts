@@ -1,4 +1,6 @@
-import { type Evaluation, PlatformError, whileTelling } from '../../src/plugin-api.js';
+import { type Evaluation, PlatformError, type ShownResult, whileTelling } from '../../src/plugin-api.js';
+import { comparisonSchema } from './compare/comparison-schema.js';
+import { shownComparison } from './compare/comparison-result.js';
 import { mergeAxes, listRequests } from './cells.js';
 import { readEstimation, runEstimations } from './estimation.js';
 import { describeConfiguration, describeDimensions } from './report/configuration.js';
@@ -6,12 +8,21 @@ import { readAchieved } from './report/kept-estimates.js';
 import { isPartial } from './report/report.js';
 import { readResult, showReportsTogether } from './report/show-report.js';
 import { type Settings, settingsSchema } from './settings.js';
+import { layersSchema, shownLayers } from './work/layer-table.js';
+
+/** What `compare` and `layers` exported, for `report`. */
+function showOther(document: unknown): ShownResult | undefined {
+  const comparison = comparisonSchema.safeParse(document).data;
+  if (comparison !== undefined) return shownComparison(comparison);
+  const layers = layersSchema.safeParse(document).data;
+  return layers && shownLayers(layers);
+}
 
 export const dlbricksEvaluation: Evaluation<Settings> = {
   name: 'dlbricks',
   version: '0.1.0',
   settings: settingsSchema,
-  show: (result, options) => showReportsTogether([result], options),
+  show: (result, options) => showReportsTogether([result], options) ?? showOther(result),
   showTogether: showReportsTogether,
 
   cells: (request, agent) => listRequests(request, mergeAxes(request.settings.matrix), agent),

@@ -76,7 +76,7 @@ const NO_GPU = 'null: a processor has no such value';
 const NO_MEMORY = 'null where the profile does not state memory, as those of older runtimes';
 const NO_COUNT = 'null where the operator is not counted, or a shape or an attribute is not in the trace';
 const NO_PEAKS =
-  "null without a count, and without peaks: 'mlmodelscope machine' measures them; for an imported trace, --setting machine=FINGERPRINT names a system";
+  "null without a count, and where the store has no peaks of the machine with this number of threads: 'mlmodelscope machine --threads N' measures them; for an imported trace, --setting machine=FINGERPRINT names a system";
 
 const REASONS: Readonly<Record<string, string>> = {
   allocated_bytes: NO_MEMORY,

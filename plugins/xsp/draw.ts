@@ -90,6 +90,7 @@ export function drawRoofline(title: string, name: string): Draw {
       roofs.set(label, { label, slope, limit });
     }
     const axes = { xTitle: 'operations for each byte', yTitle: 'GFLOP/s' };
-    return scatterPlot({ title, ...axes, points, roofs: [...roofs.values()] });
+    const missing = roofs.size > 0 ? '' : " (no roofs: 'mlmodelscope machine --threads N' measures them)";
+    return scatterPlot({ title: title + missing, ...axes, points, roofs: [...roofs.values()] });
   };
 }

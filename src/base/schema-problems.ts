@@ -72,7 +72,8 @@ export function expectation(issue: z.core.$ZodRawIssue | z.core.$ZodIssue, names
 
 function messageIn(issue: z.core.$ZodIssue): string {
   const { message } = issue;
-  if (!FROM_LIBRARY.test(message)) return message;
+  // Those of bounded-number.ts say only what was expected.
+  if (!FROM_LIBRARY.test(message)) return /^a (whole )?number /.test(message) ? `expected ${message}` : message;
   switch (issue.code) {
     case 'invalid_type':
       return `expected ${expectation(issue)}, found ${findReceived(message)}`;

@@ -11,6 +11,8 @@ export interface TextTable {
   readonly rows: readonly (readonly string[])[];
   /** More about each cell: the interval of a number, its samples. */
   readonly hints?: readonly (readonly (string | undefined)[])[] | undefined;
+  /** What cells have a part of: pages show it, and their script copies and saves it. */
+  readonly wholes?: readonly (readonly (string | undefined)[])[] | undefined;
   /** Paths below the root of the platform's site; pages from disk have no links. */
   readonly links?: readonly (readonly (string | undefined)[])[] | undefined;
 }
@@ -24,6 +26,7 @@ export interface Column<Row> {
   readonly align: Align;
   readonly cell: (row: Row) => string;
   readonly hint?: (row: Row) => string | undefined;
+  readonly whole?: (row: Row) => string;
   readonly link?: (row: Row) => string;
 }
 
@@ -45,6 +48,9 @@ export function textTable<Row>(columns: readonly Column<Row>[], rows: readonly R
     aligns: columns.map(({ align }) => align),
     rows: rows.map((row) => columns.map(({ cell }) => cell(row))),
     hints: columns.some(({ hint }) => hint) ? rows.map((row) => columns.map(({ hint }) => hint?.(row))) : undefined,
+    wholes: columns.some(({ whole }) => whole)
+      ? rows.map((row) => columns.map(({ whole }) => whole?.(row)))
+      : undefined,
     links: columns.some(({ link }) => link) ? rows.map((row) => columns.map(({ link }) => link?.(row))) : undefined,
   };
 }

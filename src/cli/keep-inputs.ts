@@ -1,6 +1,8 @@
 import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { PlatformError } from '../base/errors.js';
+import { besideManifest, isManifestPath } from '../manifest/reference.js';
+import type { YamlNode } from '../manifest/yaml-tree.js';
 
 /** Options of all commands whose value is a file to write. */
 export const OUTPUTS: ReadonlySet<string> = new Set([
@@ -29,6 +31,30 @@ async function identify(path: string): Promise<string | undefined> {
   return stats?.isFile() === true ? `${stats.dev} ${stats.ino}` : undefined;
 }
 
+function textsOf(node: YamlNode): readonly string[] {
+  if (node.kind === 'mapping') return [...node.entries.values()].flatMap(({ value }) => textsOf(value));
+  if (node.kind === 'sequence') return node.items.flatMap(textsOf);
+  return node.kind === 'scalar' ? [node.text] : [];
+}
+
+/** Files that a manifest may name, relative to its folder. */
+async function filesNamedIn(path: string): Promise<readonly string[]> {
+  if (!isManifestPath(path)) return [];
+  const { readManifestBytes } = await import('../manifest/read-file.js');
+  const { parseDocument } = await import('../manifest/document.js');
+  const file = await readManifestBytes(path);
+  const document = file.ok ? parseDocument(path, file.bytes) : file;
+  return document.ok ? textsOf(document.root).map((text) => besideManifest(path, text)) : [];
+}
+
+/** Adds the file at `path`, where there is one, and those that it names. */
+async function addInput(path: string, inputs: Map<string, string>): Promise<void> {
+  const file = await identify(path);
+  if (file === undefined || inputs.has(file)) return;
+  inputs.set(file, path);
+  for (const named of await filesNamedIn(path)) await addInput(named, inputs);
+}
+
 /** A command line that writes to a file that it also reads. @throws PlatformError `usage` */
 export async function requireInputsKept(command: Command): Promise<void> {
   const options = Object.entries(command.optsWithGlobals());
@@ -38,10 +64,7 @@ export async function requireInputsKept(command: Command): Promise<void> {
   const inputs = new Map<string, string>();
   for (const text of textsIn([command.args, given])) {
     // A report may be followed by the digits of an estimate.
-    for (const path of new Set([text, text.replace(/#[^#]*$/, '')])) {
-      const file = await identify(path);
-      if (file !== undefined) inputs.set(file, path);
-    }
+    for (const path of new Set([text, text.replace(/#[^#]*$/, '')])) await addInput(path, inputs);
   }
   for (const [name, value] of outputs) {
     const path = String(value);

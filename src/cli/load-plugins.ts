@@ -57,18 +57,26 @@ async function requireModule(file: string): Promise<void> {
   throw new PlatformError('usage', problem);
 }
 
-/** The line of a syntax error, which an import does not tell; undefined where it is in an imported file. */
-function findSyntaxError(file: string): string | undefined {
-  const { stderr } = spawnSync(process.execPath, ['--check', file], { encoding: 'utf8', timeout: CHECK_LIMIT_MS });
+const HOOKS = new URL('./resolve-plugin-api.js', import.meta.url).href;
+
+const API = { data: { api: import.meta.resolve('../plugin-api.js') } };
+
+/** The file and line of a syntax error, also in an imported file: Node tells them only of an uncaught error. */
+function findSyntaxError(url: string): string | undefined {
+  const [hooks, api, plugin] = [HOOKS, API, url].map((value) => JSON.stringify(value)) as [string, string, string];
+  const code = `import { register } from 'node:module'; register(${hooks}, ${api}); await import(${plugin});`;
+  const options = { encoding: 'utf8', timeout: CHECK_LIMIT_MS } as const;
+  const { stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', code], options);
   const [found] = /^[^]*?^SyntaxError: .*$/m.exec(stderr) ?? [];
   return found?.replaceAll(/\n+/g, '\n');
 }
 
 async function importModule(file: string): Promise<{ readonly default?: unknown }> {
+  const url = pathToFileURL(file).href;
   try {
-    return (await import(pathToFileURL(file).href)) as { default?: unknown };
+    return (await import(url)) as { default?: unknown };
   } catch (error) {
-    const found = error instanceof SyntaxError ? findSyntaxError(file) : undefined;
+    const found = error instanceof SyntaxError ? findSyntaxError(url) : undefined;
     throw found === undefined ? error : new PlatformError('usage', found, { cause: error });
   }
 }
@@ -95,8 +103,7 @@ let isApiProvided = false;
 function provideApi(): void {
   if (isApiProvided) return;
   isApiProvided = true;
-  const data = { api: import.meta.resolve('../plugin-api.js') };
-  register('./resolve-plugin-api.js', import.meta.url, { data });
+  register(HOOKS, API);
 }
 
 /** The main file of an installed package, as Node finds it. */

@@ -62,6 +62,14 @@ async function pluginsFor(argv: readonly string[], onWarning: (message: string) 
   return await loadPlugins({ paths: pluginPaths(argv), folder: pluginsFolder(), onWarning });
 }
 
+const EXPORT = /^--(export-[a-z]+|trace-out|log|annotate)(=|$)/;
+
+/** Of a command that ended without its result. Messages of calls that were cancelled say nothing more. */
+function interruption(message: string, argv: readonly string[]): string {
+  const said = message.startsWith('interrupted') ? message : 'interrupted';
+  return argv.some((word) => EXPORT.test(word)) ? `${said}; no export was written` : said;
+}
+
 async function runCommand(argv: readonly string[], terminal: Terminal, host: OwnedHost): Promise<number> {
   try {
     const onWarning = (message: string): void => host.warn(`warning: ${message}`);
@@ -76,7 +84,7 @@ async function runCommand(argv: readonly string[], terminal: Terminal, host: Own
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
     const { message, exitCode } = describeFailure(error);
-    terminal.err(host.signal.aborted && exitCode === EXIT_INTERRUPTED ? 'interrupted' : message);
+    terminal.err(host.signal.aborted && exitCode === EXIT_INTERRUPTED ? interruption(message, argv) : message);
     return exitCode;
   }
 }

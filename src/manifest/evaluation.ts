@@ -59,6 +59,14 @@ export function firstSizes({ matrix }: Pick<EvaluationManifest, 'matrix'>): read
   return Object.entries(dimensions).map(([name, [first = 0]]) => [name, first]);
 }
 
+const matrixThreads = z.object({ threads: z.array(threadsSchema).min(1) });
+
+/** Of the combination that asks for the most. */
+export function mostThreads({ threads, matrix, settings }: EvaluationManifest): number {
+  const { data } = matrixThreads.safeParse(matrix ?? settings?.['matrix']);
+  return data === undefined ? threads : Math.max(...data.threads);
+}
+
 /** Older manifests have these beside `settings` instead of inside it. The plugin's schema checks their bounds. */
 export const MOVED_SETTINGS = ['granularity', 'cut', 'measure_end_to_end'] as const;
 

@@ -18,7 +18,7 @@ import {
 } from '../manifest/index.js';
 import type { z } from 'zod';
 import { PlatformError } from '../base/errors.js';
-import { firstSizes } from '../manifest/evaluation.js';
+import { firstSizes, mostThreads } from '../manifest/evaluation.js';
 import { DISK, type ManifestFiles } from '../manifest/files.js';
 import { shippedManifest } from '../manifest/shipped-manifest.js';
 import type { Limits, Protocol } from '../measurement/protocol.js';
@@ -62,7 +62,11 @@ export async function loadEvaluation(named: string, options: LoadEvaluationOptio
   // A submission's files have the paths that its client found.
   const path = options.files === undefined ? shippedManifest(named) : named;
   const resolved: ResolvedEvaluation = orThrow(await resolveEvaluation(path, { zooNames, files }));
-  const { allowVersion, agents = agentChoiceOf(resolved.evaluation), threads = resolved.evaluation.threads } = options;
+  const {
+    allowVersion,
+    agents = agentChoiceOf(resolved.evaluation),
+    threads = mostThreads(resolved.evaluation),
+  } = options;
   const requirements = requirementsOf({ ...resolved, allowVersion, agents, threads });
   await options.check?.(resolved.evaluation, requirements);
   const batch = options.batch ?? resolved.evaluation.batch_size;

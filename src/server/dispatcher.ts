@@ -15,6 +15,8 @@ export interface DispatchLimits {
   readonly silenceMs: number;
   /** An evaluation without an agent for this long fails. After a restart, agents are back within seconds. */
   readonly waitForAgentMs: number;
+  /** An evaluation whose plugin is started here and does not attach for this long fails. */
+  readonly waitForPluginMs: number;
   /** Time between two attempts to find an agent. */
   readonly retryMs: number;
   /** Time limit for a cancelled run to end. */
@@ -27,6 +29,7 @@ export const DEFAULT_DISPATCH_LIMITS: DispatchLimits = {
   leaseMs: 15_000,
   silenceMs: 60 * 60_000,
   waitForAgentMs: 10 * 60_000,
+  waitForPluginMs: 5 * 60_000,
   retryMs: 2000,
   stopMs: 20_000,
   watchMs: 2000,
@@ -58,6 +61,8 @@ export class Dispatcher {
   /** They wait for an agent until the next attempt to find one. */
   readonly #withoutAgent = new Set<EvaluationJob>();
   #retry: NodeJS.Timeout | undefined;
+  /** They wait for a plugin that is being started; each fails when its timer ends. */
+  readonly #withoutPlugin = new Map<EvaluationJob, NodeJS.Timeout>();
   readonly #agents = new Map<EvaluationJob, readonly string[]>();
   #attached = 0;
   #turns = 0;
@@ -106,6 +111,9 @@ export class Dispatcher {
       const session = new PluginSession(await registrationIn(messages), link);
       if (this.#isClosed) throw new PlatformError('unavailable', 'the server is shutting down');
       this.#sessions.add(session);
+      for (const job of this.#withoutPlugin.keys()) {
+        if (job.record.plugin === session.registration.name) this.#stopTimer(job);
+      }
       try {
         await link.send({ kind: 'registered', leaseMs });
         this.#dispatch();
@@ -150,12 +158,19 @@ export class Dispatcher {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#retry);
+    for (const job of this.#withoutPlugin.keys()) this.#stopTimer(job);
     for (const session of this.#sessions) session.lose();
   }
 
   #forget(job: EvaluationJob): void {
     this.#waiting.delete(job);
     this.#withoutAgent.delete(job);
+    this.#stopTimer(job);
+  }
+
+  #stopTimer(job: EvaluationJob): void {
+    clearTimeout(this.#withoutPlugin.get(job));
+    this.#withoutPlugin.delete(job);
   }
 
   /** Those that wait for their plugin, first come, first served. */
@@ -176,7 +191,7 @@ export class Dispatcher {
     for (const job of this.#inTurn()) {
       const { plugin } = job.record;
       if (!attached.has(plugin)) {
-        if (this.options.ownPlugins.includes(plugin)) this.#tell(job, 0, `the plugin ${plugin} is being started`);
+        if (this.options.ownPlugins.includes(plugin)) this.#waitForPlugin(job);
         continue;
       }
       const position = (waiting.get(plugin) ?? 0) + 1;
@@ -184,6 +199,21 @@ export class Dispatcher {
       if (job.toldPosition !== undefined && position > TOLD_PLACES) continue;
       this.#tell(job, position, `the plugin ${plugin} runs other evaluations; place ${position} in the queue`);
     }
+  }
+
+  #waitForPlugin(job: EvaluationJob): void {
+    const { plugin } = job.record;
+    this.#tell(job, 0, `the plugin ${plugin} is being started`);
+    if (this.#withoutPlugin.has(job)) return;
+    const { waitForPluginMs } = this.options.limits;
+    const fail = (): void => {
+      this.#forget(job);
+      const problem = `the plugin ${plugin}, which this server starts, did not attach within ${waitForPluginMs / 60_000} minutes`;
+      const advice = "the server's log (its standard error) says why; then submit the evaluation under a new id";
+      // If the store fails, this error cannot be stored.
+      void job.finish(failure('unavailable', `${problem}; ${advice}`)).catch(() => undefined);
+    };
+    this.#withoutPlugin.set(job, setTimeout(fail, waitForPluginMs));
   }
 
   #tell(job: EvaluationJob, position: number, reason: string): void {

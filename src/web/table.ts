@@ -7,7 +7,8 @@ export interface MarkupTable {
   readonly titles: readonly Cell[];
   readonly aligns?: readonly ('left' | 'right')[] | undefined;
   readonly rows: readonly (readonly Cell[])[];
-  readonly hints?: readonly (readonly (string | undefined)[])[] | undefined;
+  readonly hints?: TextTable['hints'];
+  readonly wholes?: TextTable['wholes'];
 }
 
 export interface MarkupColumn<Row> {
@@ -47,9 +48,11 @@ export function withLinks({ links, ...table }: TextTable, root: string | undefin
 /** The browser draws longer tables when they are scrolled to. */
 const LONG = 1000;
 
-export function tableMarkup(name: string, { titles, aligns, rows, hints }: MarkupTable): Markup {
+export function tableMarkup(name: string, { titles, aligns, rows, hints, wholes }: MarkupTable): Markup {
   const right = titles.map((_, column) => Markup.trusted(aligns?.[column] === 'right' ? ' class="right"' : ''));
-  const cellOf = (cell: Cell, row: number, column: number): Markup => {
+  const cellOf = (part: Cell, row: number, column: number): Markup => {
+    const whole = wholes?.[row]?.[column];
+    const cell = whole === undefined ? part : markup`<abbr title="${whole}">${part}</abbr>`;
     const hint = hints?.[row]?.[column];
     const title = hint === undefined ? '' : markup` title="${hint}"`;
     if (column === 0) return markup`<th scope="row"${title}>${cell}</th>`;

@@ -193,12 +193,17 @@ describe('exports', { ...deadline, concurrency: 2 }, () => {
     const place = await workplaceHere(t);
     const model = await place.write('four.onnx', chain(FOUR_LAYERS));
     const log = await place.write('result.json', '{}');
+    await mkdir(place.path('folder'));
+    await place.write('folder/model.yml', 'model:\n  graph_path: ../four.onnx');
+    await place.write('all.yml', 'models:\n  - folder/model.yml');
     await symlink('four.onnx', place.path('link.onnx'));
     const before = await readFile(model);
     for (const args of [
       ['dlbricks', 'layers', model, '--export-csv', './four.onnx'],
       ['dlbricks', 'layers', 'link.onnx', '--export-csv', 'four.onnx'],
       ['dlbricks', 'layers', 'four.onnx', '--export-csv', 'link.onnx'],
+      ['dlbricks', 'run', 'all.yml', '--export-csv', 'four.onnx'],
+      ['evaluate', 'all.yml', '--export-csv', 'folder/model.yml'],
       ['latency', 'zoo:resnet18', '--input', 'a=a.npy', '--export-json', 'a.npy'],
       ['compare', 'result.json#3fa9c2e1', 'b.json', '--export-json', log],
       ['report', 'result.json', '-o', 'result.json'],

@@ -73,6 +73,20 @@ describe('a command that is stopped while it measures', { ...deadline, skip: nee
     });
   }
 
+  it('says that it wrote no export where it has no result', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('many.onnx', chain(MANY_OPERATORS));
+    const manifest = { dlspec: 'evaluation/v1', name: 'many', version: '1.0.0', models: ['many.onnx'] };
+    await place.write('many.yml', JSON.stringify({ ...manifest, settings: { cut: 'layer' } }));
+    const command = place.start(['evaluate', 'many.yml', '--export-json', 'result.json']);
+    await untilSomethingIsStored(place);
+    command.process.kill('SIGINT');
+    const { stderr, code } = await command.ended;
+    assert.equal(code, 130);
+    assert.match(stderr, /^interrupted; everything measured so far is kept; no export was written$/m);
+    assert.equal(existsSync(place.path('result.json')), false);
+  });
+
   it('tells a peak that it did not come to from one that the runtime refused', async (t) => {
     const place = await workplaceHere(t);
     const command = place.start(['machine']);

@@ -27,6 +27,19 @@ describe('mlmodelscope report', { ...deadline }, () => {
     assert.equal(again.code, 0, again.stderr);
   });
 
+  it('shows what compare and layers exported as these commands show it', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('four.onnx', chain(FOUR_LAYERS));
+    const exporting = (name: string) => ['--export-json', `${name}.json`, '--export-html', `${name}.html`];
+    await place.run(['dlbricks', 'layers', 'four.onnx', ...exporting('layers')]);
+    await place.run(['dlbricks', 'run', 'four.onnx', ...LAYER_CUT, ...QUICK, '--export-json', 'run.json']);
+    await place.run(['compare', 'run.json', 'run.json', ...exporting('compare')]);
+    for (const name of ['layers', 'compare']) {
+      const { stdout, stderr } = await place.run(['report', `${name}.json`, '-o', '-']);
+      assert.equal(stdout, await readFile(join(place.folder, `${name}.html`), 'utf8'), stderr);
+    }
+  });
+
   it('names a file that no plugin understands, and one that is not there', async (t) => {
     const place = await workplaceHere(t);
     await place.write('other.json', Buffer.from('{"provenance": null}'));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cp, mkdir, readdir, symlink, truncate } from 'node:fs/promises';
+import { cp, mkdir, readdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { deadline, type Workplace } from './support/command.js';
@@ -101,6 +101,14 @@ describe('a plugin', deadline, () => {
       assert.match(stderr, cause);
     });
   }
+
+  it('that imports a file which is no JavaScript gives a warning with the line of that file', async (t) => {
+    const place = await workplaceHere(t);
+    const folder = await writePlugin(place, 'bad', "import 'dlbricks/plugin-api'; import './helper.js';");
+    await writeFile(join(folder, 'helper.js'), '\nthis is no JavaScript');
+    const { stderr } = await place.run(['--plugin', folder, 'version']);
+    assert.match(stderr, /does not load: .*bad\/helper\.js:2\nthis is .*\n.*\nSyntaxError: Unexpected identifier/);
+  });
 
   it('that fails in a command names its own file, and the line of its code', async (t) => {
     const place = await workplaceHere(t);

@@ -117,6 +117,15 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
     assert.equal(ending.code, 1);
   });
 
+  it('refuses options that only models have', async (t) => {
+    const place = await workplaceHere(t);
+    for (const option of [['--measure', 'none'], ['--check'], ['--best', 'latency'], ['--export-html', 'page.html']]) {
+      const { stderr, code } = await place.run(['dlbricks', 'run', '--suite', 'given/suite', ...option]);
+      assert.match(stderr, /^--measure|^--check|^--best|^--suite has results for --export-json only/);
+      assert.equal(code, 2);
+    }
+  });
+
   it('that was changed after its generation is not measured', async (t) => {
     const place = await workplaceHere(t);
     await generate(place);

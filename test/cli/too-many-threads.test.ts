@@ -11,16 +11,12 @@ models: [net.onnx]
 ${asked}
 `;
 
-const MATRIX = 'settings: { matrix: { threads: [1, 1000] } }';
-
 const COMMANDS: readonly (readonly string[])[] = [
   ['dlbricks', 'run', 'net.onnx', '--threads', '1,1000'],
   ['latency', 'net.onnx', '--threads', '1,1000'],
   ['load', 'net.onnx', '--threads', '1000'],
   ['trace', 'model', 'net.onnx', '--threads', '1000'],
-  ['machine', '--threads', '1000'],
-  ['dlbricks', 'run', 'matrix.yml'],
-  ['evaluate', 'matrix.yml'],
+  ['machine', '--threads', '1,1000'],
 ];
 
 describe('more threads than the machine has cores', { ...deadline, concurrency: 2 }, () => {
@@ -28,7 +24,6 @@ describe('more threads than the machine has cores', { ...deadline, concurrency: 
     it(`are refused by ${args.join(' ')} before it measures`, async (t) => {
       const place = await workplaceHere(t);
       await place.write('net.onnx', chain(['Relu', 'Tanh']));
-      await place.write('matrix.yml', manifest(MATRIX));
       const { stderr, code } = await place.run(args);
       assert.match(stderr, /threads: 1000 threads on \d+ cores? of the agent's machine; ask for at most \d+ with/);
       assert.notEqual(code, 0);
@@ -41,11 +36,15 @@ describe('more threads than the machine has cores', { ...deadline, concurrency: 
     const place = await workplaceHere(t);
     await place.write('net.onnx', chain(['Relu', 'Tanh']));
     await place.write('threads.yml', manifest('threads: 1000'));
+    await place.write('matrix.yml', manifest('matrix: { threads: [1, 1000] }'));
+    await place.write('settings.yml', manifest('settings: { matrix: { threads: [1, 1000] } }'));
     for (const command of [['evaluate'], ['dlbricks', 'run']]) {
-      const { stderr, code } = await place.run([...command, 'threads.yml']);
-      assert.match(stderr, /ask for fewer with `threads` in the manifest/);
-      assert.match(stderr, /threads: expected at least 1000 cores, found \d+/);
-      assert.equal(code, 1);
+      for (const file of ['threads.yml', 'matrix.yml', 'settings.yml']) {
+        const { stdout, stderr, code } = await place.run([...command, file]);
+        assert.match(stderr, /ask for fewer with `threads` in the manifest/);
+        assert.match(stderr, /threads: expected at least 1000 cores, found \d+/);
+        assert.deepEqual([stdout, code], ['', 1]);
+      }
     }
     const { stderr, code } = await place.run(['dlbricks', 'run', 'threads.yml', '--threads', '1', '--runs', '3']);
     assert.ok(code === 0 || code === 3, stderr);

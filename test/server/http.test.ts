@@ -155,7 +155,7 @@ describe('the API over HTTP', { timeout: 60_000 }, () => {
     assert.deepEqual([unknown.status, unknown.headers.get('allow')], [404, null]);
   });
 
-  it('refuses a key of a query that it does not know, and names those that it knows', async (t) => {
+  it('refuses a key or a state in a query that it does not know, and names those that it knows', async (t) => {
     const { url } = await siteServing(t);
     for (const [path, known] of [
       ['/api/v1/estimates?modle=resnet18', /unknown key .*modle.* expected q, system, plugin, batch, model/],
@@ -166,6 +166,7 @@ describe('the API over HTTP', { timeout: 60_000 }, () => {
       ['/?sytem=x', /expected q, system, plugin, batch/],
       ['/compare?of=x&constructor=y', /unknown key .*constructor/],
       ['/login?next=x', /expected to/],
+      ['/evaluations?state=nope', /unknown state .*nope.* expected queued, .* or cancelled/],
     ] as const) {
       const answer = await fetch(`${url}${path}`);
       assert.equal(answer.status, 400, path);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { PlatformError } from '../../src/base/errors.js';
 import type { EvaluationEvent, PlatformEvent } from '../../src/evaluation/event.js';
 import { memoryLink } from '../../src/evaluation/link/memory-link.js';
@@ -180,6 +180,24 @@ describe('an evaluation', deadline, () => {
       (await eventsOf(platform, 'evaluation-a')).map(({ kind }) => kind),
       ['started', 'done'],
     );
+  });
+
+  it('fails when a plugin that is being started here does not attach in time', async (t) => {
+    const limits = { waitForPluginMs: 300 };
+    const { platform, attach } = await openPlatform({ store: await openMemoryStore(), ownPlugins: ['fake'], limits });
+    t.after(() => platform.close());
+    await platform.submit(ID, submitted());
+    const last = (await eventsOf(platform, ID)).at(-1);
+    assert.ok(last?.kind === 'failed' && last.code === 'unavailable');
+    assert.match(last.message, /^the plugin fake, .* did not attach within .* the server's log/);
+    await platform.submit('evaluation-2', submitted());
+    attach(
+      scripted(async function* () {
+        await setTimeout(2 * limits.waitForPluginMs);
+        yield DONE;
+      }),
+    );
+    assert.equal((await eventsOf(platform, 'evaluation-2')).at(-1)?.kind, 'done');
   });
 
   it('waits for a plugin that is being started here', async (t) => {

@@ -28,7 +28,8 @@ const deadline = { timeout: 120_000 };
 
 const { followEvaluation, getEvaluation, listEvaluations, submitEvaluation } = EvaluationServiceService;
 
-const signal = new AbortController().signal;
+/** Each reader has its own. */
+const ownSignal = (): AbortSignal => new AbortController().signal;
 
 async function lastEvent(events: AsyncIterable<{ readonly event: PlatformEvent }>): Promise<PlatformEvent | undefined> {
   let last: PlatformEvent | undefined;
@@ -233,11 +234,11 @@ describe('several readers at the same time', deadline, () => {
     t.after(() => platform.close());
     attach(obedient);
     await platform.submit(ID, submitted());
-    assert.equal((await lastEvent(platform.follow(ID, 0, signal)))?.kind, 'done');
+    assert.equal((await lastEvent(platform.follow(ID, 0, ownSignal())))?.kind, 'done');
     const again = await openPlatform({ store });
     t.after(() => again.platform.close());
     const before = finds();
-    const read = () => lastEvent(again.platform.follow(ID, 0, signal));
+    const read = () => lastEvent(again.platform.follow(ID, 0, ownSignal()));
     const last = await Promise.all(Array.from({ length: 20 }, read));
     assert.deepEqual(last, new Array(20).fill({ kind: 'done', partial: false }));
     assert.equal(finds() - before, 1);
@@ -249,10 +250,11 @@ describe('several readers at the same time', deadline, () => {
     t.after(() => platform.close());
     attach(obedient);
     await platform.submit(ID, submitted());
-    await lastEvent(platform.follow(ID, 0, signal));
+    await lastEvent(platform.follow(ID, 0, ownSignal()));
     const again = await openPlatform({ store });
     t.after(() => again.platform.close());
     const read = async (): Promise<string | undefined> => {
+      const signal = ownSignal();
       const { last } = await again.platform.get(ID, signal);
       assert.ok(last !== undefined);
       const { json, close } = await again.platform.openResult(ID, last, { signal });

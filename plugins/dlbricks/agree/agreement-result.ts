@@ -70,6 +70,7 @@ function listNotes({ aspects, outputs, verdict }: AgreementDocument): readonly s
   });
   if (listed.length === 0) lines.add('the two sides have the same machine, runtime, settings, graph and steps');
   else if (verdict === 'same') lines.add(`changes nothing here: ${listed.join('; ')}`);
+  else if (verdict === 'not known') lines.add(`different: ${listed.join('; ')}`);
   else if (listed.length === 1) lines.add(`only this differs, so the difference is put down to it: ${listed.join('')}`);
   else lines.add(`confounded: ${listed.join('; ')}`);
   return [...lines];

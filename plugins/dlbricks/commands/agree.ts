@@ -5,10 +5,12 @@ import {
   addQuietOption,
   addTableOptions,
   type AgentOptions,
+  assertEnoughCores,
   type BenchmarkAgent,
   type Both,
   type CommandHost,
   COMMAND_DEFAULTS,
+  EXIT_PARTIAL,
   identifySystem,
   type Image,
   type InputOptions,
@@ -156,6 +158,7 @@ async function agreeStacks(
     const { threads, settings } = sides[side];
     const agent = agents[side];
     const runOptions = buildRunOptions(threads, agent.description, settings);
+    assertEnoughCores(runOptions, agent.description);
     return { agent, runOptions, system: identifySystem(agent.description, runOptions) };
   };
   const stacks = [stackOf(0), stackOf(1)] as const;
@@ -266,5 +269,6 @@ export function registerAgree(program: Command, host: CommandHost): void {
         outputs: [...outputs],
       };
       await writeShown(shownAgreement(document), shownTo, host);
+      if (outputs.some(({ verdict }) => verdict === 'not known')) host.setExitCode(EXIT_PARTIAL);
     });
 }

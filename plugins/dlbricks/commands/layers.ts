@@ -22,7 +22,7 @@ import {
   writeShown,
 } from '../../../src/plugin-api.js';
 import { graphToCut } from '../bricks/decompose.js';
-import { layersDocument, countLayerWork, layersTable } from '../work/layer-table.js';
+import { layersDocument, countLayerWork, shownLayers } from '../work/layer-table.js';
 import { MAX_PATTERN_LENGTH, countPatterns, patternsTable } from '../work/patterns.js';
 
 interface LayersOptions extends InputOptions, OutputOptions, AgentOptions {
@@ -82,11 +82,8 @@ export function registerLayers(parent: Command, host: CommandHost): void {
       const outputs = await prepareOutputs(options);
       const { loaded, graphs } = await loadGraphs(references, options, host);
       const found = countLayerWork(loaded.flatMap(({ name }, at) => (graphs[at] ? [{ name, graph: graphs[at] }] : [])));
-      const shown = shownTable(layersTable(found), {
-        document: layersDocument(found, buildProvenance({ models: loaded })),
-        title: `Work of the layers of ${loaded.map(({ name }) => name).join(', ')}`,
-      });
-      await writeShown(shown, outputs, host);
+      const document = layersDocument(found, buildProvenance({ models: loaded }));
+      await writeShown(shownLayers(document), outputs, host);
     });
 }
 

@@ -15,9 +15,13 @@ import { measureSuite } from '../measure/measure-suite.js';
 import { parseMeasureSettings, refuseCutOptions, type SweepMeasuringOptions } from './options.js';
 
 export async function runSuite(folder: string, options: SweepMeasuringOptions, host: CommandHost): Promise<void> {
-  const { exportCsv, exportMarkdown, traceOut, exportSvg, exportDot } = options;
-  if ((exportCsv ?? exportMarkdown ?? traceOut ?? exportSvg ?? exportDot) !== undefined) {
+  const { exportCsv, exportMarkdown, exportHtml, traceOut, exportSvg, exportDot } = options;
+  if ((exportCsv ?? exportMarkdown ?? exportHtml ?? traceOut ?? exportSvg ?? exportDot) !== undefined) {
     throw new PlatformError('usage', '--suite has results for --export-json only; compose makes tables of them');
+  }
+  const ofModels = (['measure', 'check', 'best', 'within'] as const).find((key) => options[key] !== undefined);
+  if (ofModels !== undefined) {
+    throw new PlatformError('usage', `--${ofModels} is for models; --suite measures all bricks, without estimates`);
   }
   refuseCutOptions(options, '--suite');
   const { threads: [threads, ...moreThreads] = [] } = options;

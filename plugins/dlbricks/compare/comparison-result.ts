@@ -103,7 +103,7 @@ const DISPENSABLE = ['batch', 'change measured', 'seen from', 'before (ms)', 'af
 
 const BRICK_COLUMNS: readonly Column<ComparedBrick>[] = [
   left('brick', kernelsText),
-  left('signature', ({ signature }) => signature.slice(0, 8)),
+  { ...left('signature', ({ signature }) => signature.slice(0, 8)), whole: ({ signature }) => signature },
   right('before (ms)', (row) => formatMs(row.before_ms)),
   right('after (ms)', (row) => formatMs(row.after_ms)),
   right('change', change),

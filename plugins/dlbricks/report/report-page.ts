@@ -190,6 +190,7 @@ function timeSections(rows: readonly NamedRow[]): readonly PageSection[] {
     left<BrickRow>('brick', ({ operators }) => operatorsLabel(operators)),
     {
       ...left<BrickRow>('signature', ({ signature }) => signature.slice(0, 8)),
+      whole: ({ signature }: BrickRow) => signature,
       link: ({ signature }: BrickRow) => `bricks/${signature}`,
     },
     right<BrickRow>('sequences', ({ sequences }) => String(sequences)),

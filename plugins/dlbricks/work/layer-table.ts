@@ -4,6 +4,8 @@ import {
   groupedBy,
   type LayerGraph,
   provenanceField,
+  type Shown,
+  shownTable,
   type TotalWork,
   totalWork,
   type WorkOfLayer,
@@ -49,7 +51,9 @@ export const layersSchema = z.strictObject({
   layers: z.array(layerSchema),
 });
 
-export type Layers = Pick<z.infer<typeof layersSchema>, 'models' | 'layers'>;
+type LayersDocument = z.infer<typeof layersSchema>;
+
+export type Layers = Pick<LayersDocument, 'models' | 'layers'>;
 
 function computeFields(work: Pick<WorkOfLayer, keyof TotalWork & keyof WorkOfLayer>) {
   const bytes = work.parameterBytes + work.activationBytes + work.outputBytes;
@@ -85,10 +89,7 @@ export function countLayerWork(graphs: readonly { readonly name: string; readonl
   return { models: ofModels.map(({ total }) => total), layers: ofModels.flatMap(({ layers }) => layers) };
 }
 
-export function layersDocument(
-  layers: Layers,
-  provenance: z.infer<typeof layersSchema>['provenance'],
-): z.infer<typeof layersSchema> {
+export function layersDocument(layers: Layers, provenance: LayersDocument['provenance']): LayersDocument {
   return { format: FORMAT, provenance, ...layers };
 }
 
@@ -111,7 +112,7 @@ function listNotes({ models, layers }: Layers): string[] {
   });
 }
 
-export function layersTable(layers: Layers): AnalysisTable {
+function layersTable(layers: Layers): AnalysisTable {
   const number = (key: string, title: string, unit?: string): AnalysisTable['columns'][number] => {
     return { key, title, ...(unit !== undefined && { unit }), align: 'right' };
   };
@@ -134,4 +135,9 @@ export function layersTable(layers: Layers): AnalysisTable {
     Object.fromEntries(columns.map(({ key }) => [key, layer[key as keyof typeof layer]])),
   );
   return { columns, rows, notes: listNotes(layers) };
+}
+
+export function shownLayers(document: LayersDocument): Shown {
+  const title = `Work of the layers of ${document.models.map(({ model }) => model).join(', ')}`;
+  return shownTable(layersTable(document), { document, title });
 }

@@ -1,4 +1,4 @@
-import type { AnalysisTable, LayerGraph } from '../../../src/plugin-api.js';
+import { type AnalysisTable, counted, type LayerGraph } from '../../../src/plugin-api.js';
 
 export const MAX_PATTERN_LENGTH = 10;
 
@@ -70,7 +70,7 @@ export function patternsTable(patterns: readonly Pattern[], length: number, grap
       models,
     })),
     notes: [
-      `A pattern is the types of ${length} layers, each of which reads an output of the one before: ${total} paths, ${patterns.length} patterns in ${graphs} models.`,
+      `A pattern is the types of ${length} layers, each of which reads an output of the one before: ${counted(total, 'path')}, ${counted(patterns.length, 'pattern')} in ${counted(graphs, 'model')}.`,
     ],
   };
 }

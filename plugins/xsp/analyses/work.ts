@@ -62,6 +62,7 @@ function groupByLayer({ kernels }: Trace): readonly Layer[] {
 
 const NOTES = [
   "Layers of a stored trace are those of the author, in the author's order. Layers that one kernel computes share its time and work by their operations. Kernels without an index compute no layer of the author, such as changes of layout.",
+  "Work is that of kernels as the runtime executes them: without fused activations, and with what fills blocked layouts. 'mlmodelscope dlbricks layers' counts the work of the author's graph.",
   'Layers of an imported trace are what the runtime executed: one kernel each.',
 ];
 

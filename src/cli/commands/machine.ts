@@ -19,6 +19,7 @@ import { counted } from '../../base/counted.js';
 import { listOption, numberOption } from '../../base/option-value.js';
 import type { AnalysisTable } from '../../evaluation/analysis.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
+import { assertEnoughCores } from '../../measurement/enough-cores.js';
 import { measurementWarnings } from '../../measurement/noise.js';
 import { remeasureAsked } from '../../measurement/remeasure.js';
 import { identifySystem, buildRunOptions, optimizedRun, type System } from '../../measurement/system.js';
@@ -110,7 +111,8 @@ export function registerMachineCommand(program: Command, host: CommandHost): voi
       'after',
       `
 Peaks are ordinary measurements in the store, so that a second call measures
-nothing. 'mlmodelscope analyze xsp roofline' and 'dlbricks advise' read them.
+nothing. 'mlmodelscope analyze xsp kernel-roofline' and 'dlbricks advise' read
+them.
 
 Examples:
   mlmodelscope machine --threads 1,2
@@ -124,13 +126,17 @@ async function measureAndShow(options: MachineOptions, host: CommandHost): Promi
   const agent = await host.connect(options.agent, options.framework);
   const store = await host.openStore(options.store);
   const remeasure = remeasureAsked(options.remeasure);
+  const runs = (options.threads ?? [COMMAND_DEFAULTS.threads]).map((threads) => {
+    return optimizedRun(buildRunOptions(threads, agent.description));
+  });
+  for (const runOptions of runs) assertEnoughCores(runOptions, agent.description);
   const progress = host.progress(outputs.quiet);
   const context = measuringContext({ agent, store }, progress, host);
   const machines: MachineOfThreads[] = [];
   const warnings: string[] = [];
   try {
-    for (const threads of options.threads ?? [COMMAND_DEFAULTS.threads]) {
-      const runOptions = optimizedRun(buildRunOptions(threads, agent.description));
+    for (const runOptions of runs) {
+      const { threads } = runOptions;
       const system = identifySystem(agent.description, runOptions);
       const results = new KnownResults();
       const tasks = peakTasks(agent.description, runOptions);

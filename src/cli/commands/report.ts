@@ -10,35 +10,30 @@ import { htmlPage } from '../../web/page.js';
 import type { OwnedHost } from '../host.js';
 import { shownDocument } from '../show-outcome.js';
 
-function findReader(document: unknown, plugins: readonly Plugin[]): Evaluation | undefined {
-  const evaluations = plugins.flatMap(({ evaluation }) => evaluation ?? []);
-  return evaluations.find((evaluation) => {
-    const together = evaluation.showTogether?.([document], { wide: true });
-    return (together ?? evaluation.show?.(document, { wide: true })) !== undefined;
-  });
-}
-
 /** The documents as results of a page: those of a plugin that can are one result on one scale. */
 function shownTogether(documents: readonly (readonly [path: string, document: unknown])[], plugins: readonly Plugin[]) {
+  const evaluations = plugins.flatMap(({ evaluation }) => evaluation ?? []);
+  const wide = { wide: true };
   const results: ShownResult[] = [];
   const together = new Map<Evaluation, unknown[]>();
   for (const [path, document] of documents) {
-    const systems = systemsResultIn(document);
-    const reader = findReader(document, plugins);
-    const plugin = systems?.plugin ?? reader?.name ?? '';
-    if (reader?.showTogether !== undefined) {
-      together.set(reader, [...(together.get(reader) ?? []), document]);
+    const joining = evaluations.find((evaluation) => evaluation.showTogether?.([document], wide) !== undefined);
+    if (joining !== undefined) {
+      together.set(joining, [...(together.get(joining) ?? []), document]);
       continue;
     }
-    const shown = shownDocument(document, { plugin, plugins, wide: true });
+    const reader = evaluations.find((evaluation) => evaluation.show?.(document, wide) !== undefined);
+    const plugin = systemsResultIn(document)?.plugin ?? reader?.name ?? '';
+    const shown = shownDocument(document, { plugin, plugins, ...wide });
     if (shown === undefined) {
       const remedy =
-        "give what 'dlbricks run', 'validate', 'compose', 'latency' or 'evaluate' wrote with --export-json";
+        "give what 'dlbricks run', 'validate', 'compose', 'layers', 'compare', 'latency' or 'evaluate' wrote with " +
+        '--export-json; other commands write a page themselves with --export-html';
       throw new PlatformError('usage', `${path}: no plugin here understands this document; ${remedy}`);
     }
     results.push(shown);
   }
-  const joined = [...together].flatMap(([reader, of]) => reader.showTogether?.(of, { wide: true }) ?? []);
+  const joined = [...together].flatMap(([reader, of]) => reader.showTogether?.(of, wide) ?? []);
   return [...joined, ...results];
 }
 
@@ -46,7 +41,7 @@ export function registerReportCommand(program: Command, host: OwnedHost, plugins
   program
     .command('report')
     .description('Show results that --export-json wrote as one page for browsers')
-    .argument('<result...>', 'documents of dlbricks run, validate and compose, latency, or evaluate')
+    .argument('<result...>', 'documents of dlbricks run, validate, compose and layers, compare, latency, or evaluate')
     .requiredOption('-o, --output <file>', 'the page; - is standard output')
     .addHelpText(
       'after',

@@ -1,6 +1,8 @@
 import type { Context, Hono } from 'hono';
 import { PlatformError } from '../../base/errors.js';
 import { Markup } from '../../base/markup.js';
+import { oneOf } from '../../base/one-of.js';
+import { quoted } from '../../base/quoted.js';
 import { RecentlyUsed } from '../../base/recently-used.js';
 import { isFinal, type LoggedEvent } from '../../evaluation/event.js';
 import { EVALUATION_STATES } from '../../evaluation/records.js';
@@ -75,8 +77,11 @@ export class Site {
     this.#page(app, '/compare', READ, (c) => this.#comparison(c));
     this.#page(app, '/evaluations', READ, async (c) => {
       const asked = c.req.query('state') ?? '';
-      const records = await this.sources.platform.list();
       const state = EVALUATION_STATES.find((each) => each === asked);
+      if (asked !== '' && state === undefined) {
+        throw new PlatformError('usage', `unknown state ${quoted(asked)}; expected ${oneOf(EVALUATION_STATES)}`);
+      }
+      const records = await this.sources.platform.list();
       return evaluationsPage(state === undefined ? records : records.filter((one) => one.state === state), state ?? '');
     });
     this.#page(app, '/evaluations/:id', READ, (c) => this.#evaluation(c));

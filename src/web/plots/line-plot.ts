@@ -42,6 +42,9 @@ const MAX_UPRIGHT_LENGTH = 6;
 /** In pixels: enough for a slanted name. */
 const MIN_STEP = 20;
 
+/** In pixels: the width of a dot. */
+const DOT_STEP = 6;
+
 function rectangle(
   center: number,
   width: number,
@@ -105,6 +108,8 @@ export function linePlot(drawn: LinePlot): string {
       const ends = [from, position].map((end) => [x.at(end), y.at(values[end] ?? 0)] as const);
       return [svgLine(`stroke="${color}" stroke-width="1.5"${dashes}`, ...ends)];
     });
+    // Series without lines are side by side, so that none covers another.
+    const shift = isConnected ? 0 : (index - (series.length - 1) / 2) * Math.min(DOT_STEP, step / series.length);
     const dots = values.flatMap((value, position) => {
       if (value === undefined) return [];
       const tip = `${positions[position] ?? ''}, ${label}: ${value.toPrecision(4)}`;
@@ -112,7 +117,7 @@ export function linePlot(drawn: LinePlot): string {
         const bottom = below(position, index);
         return [rectangle(x.at(position), step * 0.6, [y.at(bottom), y.at(bottom + value)], `fill="${color}"`, tip)];
       }
-      const center = `cx="${x.at(position).toFixed(1)}" cy="${y.at(value).toFixed(1)}"`;
+      const center = `cx="${(x.at(position) + shift).toFixed(1)}" cy="${y.at(value).toFixed(1)}"`;
       return [`<circle ${center} r="3" fill="${color}"><title>${escapedMarkup(tip)}</title></circle>`];
     });
     const keyY = PLOT.y[1] + index * LEGEND_ROW;

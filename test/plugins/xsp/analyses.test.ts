@@ -267,7 +267,9 @@ describe('the analyses of XSP', () => {
     assert.deepEqual(column(layers, 'pool_run'), [0.75 * 300, 0.25 * 300 + 80, null]);
     for (const key of ['flops', 'dram_read_bytes', 'dram_write_bytes']) {
       for (const name of ['layer-kernels', 'layer-work']) {
-        assert.ok(Math.abs(total(await tableOf(name, store), key) - total(kernels, key)) < 1e-6, `${name} ${key}`);
+        const table = await tableOf(name, store);
+        assert.ok(Math.abs(total(table, key) - total(kernels, key)) < 1e-6, `${name} ${key}`);
+        assert.match(table.notes.join(' '), /as the runtime executes them.*dlbricks layers' counts the .* author's/);
       }
     }
   });
@@ -302,6 +304,16 @@ describe('the analyses of XSP', () => {
     for (const name of ['layers', 'layer-memory', 'types', 'kernel-roofline', 'gaps', 'models']) {
       assert.match(named(name).draw?.(await tableOf(name, imported)) ?? '', /^<svg /, name);
     }
+  });
+
+  test('a roofline without roofs says how to get them', async (t) => {
+    const [imported] = await bothSources(t);
+    const { notes, ...table } = await tableOf('kernel-roofline', imported);
+    const picture = named('kernel-roofline').draw?.({ ...table, notes }) ?? '';
+    for (const text of [notes.join(' '), picture])
+      assert.match(text, /mlmodelscope machine --threads N.{0,5} measures them/);
+    const withRoofs = named('kernel-roofline').draw?.(await tableOf('kernel-roofline', await tracedHere(t))) ?? '';
+    assert.doesNotMatch(withRoofs, /no roofs/);
   });
 
   test('a model that is not there, and a machine that is not', async (t) => {

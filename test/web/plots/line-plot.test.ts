@@ -38,6 +38,12 @@ describe('a plot of lines', () => {
     assert.equal(svg.match(/stroke-width="1.5"/g)?.length, 3);
   });
 
+  test('covers no dot by an equal one of another series', () => {
+    const series = [PLOT.series[0], PLOT.series[0]].flatMap((one) => one ?? []);
+    const circles = [...linePlot({ ...PLOT, series }).matchAll(/<circle cx="([\d.]+)"/g)].map(([, x]) => Number(x));
+    assert.ok((circles[3] ?? 0) - (circles[0] ?? 0) >= 6, circles.join(' '));
+  });
+
   test('draws a dashed series in the color of the one before it', () => {
     const [one, two] = PLOT.series;
     assert.ok(one && two);

@@ -163,6 +163,15 @@ describe('agree', { ...deadline, concurrency: 1 }, () => {
     assert.deepEqual([outputs[0]?.parts_at, outputs[0]?.parts_operator], ['v2', 'Sigmoid']);
   });
 
+  it('ends with 3 where an output is not compared', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('odd.onnx', chain(['Relu', 'NoSuchOperator']));
+    const { stdout, code } = await place.run(['agree', 'optimization_level=basic', 'default', '--', 'odd.onnx']);
+    assert.match(stdout, /not compared: .*NoSuchOperator/);
+    assert.match(stdout, /^different: optimization_level/m);
+    assert.equal(code, 3);
+  });
+
   it('refuses what it cannot compare', async (t) => {
     const place = await placeWithPictureModels(t);
     for (const [args, message] of [
@@ -171,6 +180,7 @@ describe('agree', { ...deadline, concurrency: 1 }, () => {
       [['net.onnx', 'net.onnx', 'a.jpg'], /a\.jpg: neither model has a manifest with steps for pictures/],
       [['right.yml', 'mean.yml', 'gone.jpg'], /gone\.jpg: expected a picture, found no such file/],
       [['right.yml', 'mean.yml', 'right.yml'], /expected a JPEG, PNG, WebP or GIF/],
+      [['threads=1000', 'default', '--', 'net.onnx'], /threads: 1000 threads on \d+ cores?/],
     ] as const) {
       const { code, stderr } = await place.run(['agree', ...args]);
       assert.notEqual(code, 0);

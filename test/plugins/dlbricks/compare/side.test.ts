@@ -16,7 +16,7 @@ test('another text is refused with its place and what is expected', () => {
   const refusals = [
     ['thread=2', /^side thread=2: expected default, onnxruntime-node@VERSION, or KEY=VALUE/],
     ['threads=2,thread=2', /^side threads=2,thread=2: thread=2: expected default/],
-    ['threads=none', /^side threads=none: threads: /],
+    ['threads=none', /^side threads=none: threads: expected a whole number/],
     ['optimization_level=most', /optimization_level/],
     ['framework=torch', /framework: expected onnxruntime or onnxruntime-web$/],
     ['session.disable_prepacking=2', /expected 0 or 1/],

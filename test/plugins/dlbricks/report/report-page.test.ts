@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { BrickShare, Estimate } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { reportPage } from '../../../../plugins/dlbricks/report/report-page.js';
 import { buildReport } from '../../../../plugins/dlbricks/report/report.js';
+import { tableMarkup } from '../../../../src/web/table.js';
 import { signatureOf } from '../../../store/sample-measurement.js';
 import { estimateOf, resultOf, SETTINGS } from './sample-result.js';
 
@@ -65,6 +66,13 @@ describe('the page of a report', () => {
         ],
       ],
     );
+  });
+
+  test('has the whole signature of each brick, which its script copies and saves', () => {
+    const table = sectionOf('Bricks', { parts: PARTS })?.table;
+    assert.ok(table);
+    const signature = signatureOf(2);
+    assert.ok(tableMarkup('Bricks', table).text.includes(`<abbr title="${signature}">${signature.slice(0, 8)}</abbr>`));
   });
 
   test('has what is outside of the bricks, so that the total is the estimate', () => {
