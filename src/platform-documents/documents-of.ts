@@ -1,12 +1,13 @@
 import { goArchitecture } from '../base/go-architecture.js';
 import { sha256Of } from '../base/sha256.js';
 import { runsOnProcessor, type System } from '../measurement/system.js';
+import { jaeger } from '../tracing/exporters/jaeger.js';
 import type { SpanDocument } from '../tracing/span-document.js';
 import { TRACE_LEVELS } from '../tracing/trace-level.js';
 import type { EvaluationDocument, PerformanceDocument } from './documents.js';
-import { embeddedTrace } from './embedded-trace.js';
 import type { Evaluated } from './evaluated.js';
 import { evaluationTrace } from './evaluation-trace.js';
+import { snappyCompress } from './snappy.js';
 import { traceSpans } from './trace-spans.js';
 
 export interface EvaluatedDocuments {
@@ -34,13 +35,14 @@ export function buildDocuments(evaluated: Evaluated): EvaluatedDocuments {
   // Repeated runs are another trace, so the seed contains the time.
   const seed = `${id} ${created_at}`;
   const resource = { 'service.name': 'mlmodelscope', 'host.name': host };
-  const spans = traceSpans(seed, resource, evaluationTrace({ ...evaluated, version }));
+  const spans = traceSpans(seed, resource, evaluationTrace(evaluated, version));
   return {
     spans,
     performance: {
       _id: ids.performance,
       created_at,
-      trace: embeddedTrace(spans),
+      // Source: c3sr/evaluation, performance.go, `CompressTrace`.
+      trace: snappyCompress(Buffer.from(jaeger(spans))).toString('base64'),
       trace_level: TRACE_LEVELS.indexOf(level),
       trace_url: '',
     },
