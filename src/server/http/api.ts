@@ -208,12 +208,7 @@ export function defineOperations(sources: WebSources, estimates: SharedEstimates
           }),
         ),
       }),
-      run: () =>
-        Promise.resolve({
-          plugins: platform.plugins().map(({ name, version, manifestSchemaJson, running, slots }) => {
-            return { name, version, manifestSchemaJson, running, slots };
-          }),
-        }),
+      run: () => Promise.resolve({ plugins: platform.plugins() }),
     },
     operation({
       method: 'post',
