@@ -30,7 +30,7 @@ function end<Sent, Passed, Received>(
   read: (message: Passed) => Received,
 ): Link<Sent, Received> {
   return {
-    send: sent.send,
+    send: (message) => sent.send(message),
     close() {
       sent.close();
       close();
