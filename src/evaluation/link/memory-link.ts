@@ -1,4 +1,3 @@
-import { TransformStream } from 'node:stream/web';
 import type { Submission } from '../submission.js';
 import { decodeSubmission } from '../wire/submission-wire.js';
 import type { Link, PlatformEnd, PluginEnd, PlatformMessage, PluginMessage } from './link.js';
@@ -6,34 +5,56 @@ import type { Link, PlatformEnd, PluginEnd, PlatformMessage, PluginMessage } fro
 /** When this many messages wait for the other end, the sender waits. */
 const CAPACITY = 16;
 
-/** Ends when it is closed and all messages that were sent before are received. Later messages are left out. */
-function openChannel<Message>() {
-  const { readable, writable } = new TransformStream<Message, Message>({}, { highWaterMark: CAPACITY });
-  const writer = writable.getWriter();
-  const ignore = (): void => undefined;
-  return {
-    received: readable as AsyncIterable<Message>,
-    async send(message: Message): Promise<void> {
-      // Without waiting where there is room: the end may come right after a message.
-      if ((writer.desiredSize ?? 0) <= 0) await writer.ready.catch(ignore);
-      writer.write(message).catch(ignore);
-    },
-    close: (): void => void writer.close().catch(ignore),
-  };
-}
+class Channel<T> implements AsyncIterable<T> {
+  readonly #messages: T[] = [];
+  readonly #wakers = new Set<() => void>();
+  #closed = false;
 
-type Channel<Message> = ReturnType<typeof openChannel<Message>>;
+  async send(message: T): Promise<void> {
+    while (this.#messages.length >= CAPACITY && !this.#closed) await this.#change();
+    if (this.#closed) return;
+    this.#messages.push(message);
+    this.#wake();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#wake();
+  }
+
+  /** Ends when the channel is closed and all messages that were sent before are received. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
+    for (;;) {
+      const message = this.#messages.shift();
+      if (message !== undefined) {
+        this.#wake();
+        yield message;
+      } else if (this.#closed) return;
+      else await this.#change();
+    }
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#wakers.add(resolve));
+  }
+
+  #wake(): void {
+    const wakers = [...this.#wakers];
+    this.#wakers.clear();
+    for (const wake of wakers) wake();
+  }
+}
 
 function end<Sent, Passed, Received>(
   sent: Channel<Sent>,
-  { received, close }: Channel<Passed>,
+  received: Channel<Passed>,
   read: (message: Passed) => Received,
 ): Link<Sent, Received> {
   return {
     send: (message) => sent.send(message),
     close() {
       sent.close();
-      close();
+      received.close();
     },
     async *[Symbol.asyncIterator]() {
       for await (const message of received) yield read(message);
@@ -46,8 +67,8 @@ function withSubmission(message: PlatformMessage<Uint8Array>): PlatformMessage<S
 }
 
 export function memoryLink(): { readonly platform: PlatformEnd; readonly plugin: PluginEnd } {
-  const toPlatform = openChannel<PluginMessage>();
-  const toPlugin = openChannel<PlatformMessage<Uint8Array>>();
+  const toPlatform = new Channel<PluginMessage>();
+  const toPlugin = new Channel<PlatformMessage<Uint8Array>>();
   return {
     platform: end(toPlugin, toPlatform, (message) => message),
     plugin: end(toPlatform, toPlugin, withSubmission),
