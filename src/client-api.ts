@@ -5,8 +5,8 @@ export {
   connectEvaluations,
   type EvaluationClient,
   type EvaluationClientOptions,
-  type PluginSummary,
 } from './evaluation/client/evaluation-client.js';
+export type { PluginSummary } from './evaluation/link/link.js';
 export type { FinalEvent, LoggedEvent, PlatformEvent } from './evaluation/event.js';
 export { type LoadedSubmission, type Submission, submissionOf } from './evaluation/submission.js';
 export type { EvaluationSummary } from './evaluation/records.js';

@@ -7,7 +7,7 @@ import type { PluginTools } from '../evaluation/run/run-evaluation.js';
 import { servePlugin } from '../evaluation/run/serve-plugin.js';
 import type { FrameworkName } from '../predictor/frameworks.js';
 import { offeredFacts } from '../directory/agent-offer.js';
-import { createDirectory, type LeasedDirectory } from '../directory/agent-directory.js';
+import { createDirectory, type AgentDirectory } from '../directory/agent-directory.js';
 import type { ResultStore } from '../store/result-store.js';
 import { cachedGraphs } from './cached-graphs.js';
 import { startCommandAgent } from './start-agent.js';
@@ -19,7 +19,7 @@ export interface LocalPlatformOptions {
 }
 
 /** A directory of this one agent, with a lease that never ends. */
-function makeDirectory({ address, description }: RunningAgent): LeasedDirectory {
+function makeDirectory({ address, description }: RunningAgent): AgentDirectory {
   const directory = createDirectory({ leaseMs: Infinity });
   directory.register({ address, tls: false, ...offeredFacts(description), models: [] });
   return directory;

@@ -17,29 +17,6 @@ export interface RegisteredAgent extends AgentOffer {
 /** Empty where the agent fits. */
 export type Unmet = (agent: RegisteredAgent) => readonly UnmetRequirement[];
 
-export interface AgentDirectory {
-  /** In the order of registration. */
-  list(): readonly RegisteredAgent[];
-
-  /**
-   * Chooses the fitting agent that waited longest.
-   *
-   * @throws PlatformError `unavailable` where no agent is registered; `unsupported` where none fits, with all reasons
-   */
-  choose(unmet: Unmet): RegisteredAgent;
-
-  /**
-   * All fitting agents without those that are set aside, the one that waited longest first.
-   *
-   * @param used that many agents count as chosen
-   * @throws PlatformError as {@link choose}; `unavailable` with all reasons where all that fit are set aside
-   */
-  chooseAll(unmet: Unmet, used: number): readonly [RegisteredAgent, ...RegisteredAgent[]];
-
-  /** Until the agent renews its lease or registers again. @param id of its lease, which may have ended */
-  setAside(id: string, reason: string): void;
-}
-
 export interface AgentHolder {
   /** Of the token of registration; '' on a server without several holders. */
   readonly name: string;
@@ -47,22 +24,6 @@ export interface AgentHolder {
 }
 
 const NO_HOLDER: AgentHolder = { name: '', accessToken: '' };
-
-export interface LeasedDirectory extends AgentDirectory {
-  readonly leaseMs: number;
-
-  /**
-   * Replaces the agent at the same address, if it has the same holder or token.
-   *
-   * @throws PlatformError `exhausted` where there are too many; `forbidden` where the address has another holder
-   */
-  register(offer: AgentOffer, holder?: AgentHolder): RegisteredAgent;
-
-  /** @throws PlatformError `not_found` for an unknown lease or one that has run out */
-  renew(id: string): void;
-
-  unregister(id: string): void;
-}
 
 const DEFAULT_LEASE_MS = 30_000;
 
@@ -84,19 +45,24 @@ interface Entry {
   aside?: string | undefined;
 }
 
-export interface DirectoryOptions {
-  readonly leaseMs?: number;
-  /** Never goes back; the default does not count the server's own lateness. */
-  readonly now?: () => number;
-}
-
 function isSameHolder(one: AgentHolder, other: AgentHolder): boolean {
   return one.name === other.name || (one.accessToken !== '' && one.accessToken === other.accessToken);
 }
 
-/** In memory: agents register again when their lease is unknown. */
-export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory {
-  const { leaseMs = DEFAULT_LEASE_MS, now = attendedMs } = options;
+export type AgentDirectory = ReturnType<typeof createDirectory>;
+
+/**
+ * In memory: agents register again when their lease is unknown.
+ *
+ * @param options.now never goes back; the default does not count the server's own lateness
+ */
+export function createDirectory({
+  leaseMs = DEFAULT_LEASE_MS,
+  now = attendedMs,
+}: {
+  readonly leaseMs?: number;
+  readonly now?: () => number;
+} = {}) {
   const entries = new Map<string, Entry>();
   let choices = 0;
   let registrations = 0;
@@ -148,19 +114,36 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
   return {
     leaseMs,
 
-    list() {
+    /** In the order of registration. */
+    list(): readonly RegisteredAgent[] {
       const entriesNow = live();
       return (listed ??= entriesNow.map(({ agent }) => agent));
     },
 
-    choose: (unmet) => chosen(fitting(unmet)[0]),
+    /**
+     * Chooses the fitting agent that waited longest.
+     *
+     * @throws PlatformError `unavailable` where no agent is registered; `unsupported` where none fits, with all reasons
+     */
+    choose: (unmet: Unmet): RegisteredAgent => chosen(fitting(unmet)[0]),
 
-    chooseAll(unmet, used) {
+    /**
+     * All fitting agents without those that are set aside, the one that waited longest first.
+     *
+     * @param used that many agents count as chosen
+     * @throws PlatformError as {@link choose}; `unavailable` with all reasons where all that fit are set aside
+     */
+    chooseAll(unmet: Unmet, used: number): readonly [RegisteredAgent, ...RegisteredAgent[]] {
       const [first, ...rest] = inReach(fitting(unmet));
       return [chosen(first), ...rest.map((entry, index) => (index + 1 < used ? chosen(entry) : entry.agent))];
     },
 
-    register(offer, holder = NO_HOLDER) {
+    /**
+     * Replaces the agent at the same address, if it has the same holder or token.
+     *
+     * @throws PlatformError `exhausted` where there are too many; `forbidden` where the address has another holder
+     */
+    register(offer: AgentOffer, holder = NO_HOLDER): RegisteredAgent {
       const known = live();
       const previous = known.find(({ agent }) => agent.address === offer.address);
       if (previous !== undefined && !isSameHolder(previous.holder, holder)) {
@@ -184,7 +167,8 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
       return agent;
     },
 
-    renew(id) {
+    /** @throws PlatformError `not_found` for an unknown lease or one that has run out */
+    renew(id: string): void {
       const entry = live().find(({ agent }) => agent.id === id);
       if (entry === undefined) {
         throw new PlatformError('not_found', 'no agent is registered under this id; register again');
@@ -193,7 +177,8 @@ export function createDirectory(options: DirectoryOptions = {}): LeasedDirectory
       entry.aside = undefined;
     },
 
-    setAside(id, reason) {
+    /** Until the agent renews its lease or registers again. @param id of its lease, which may have ended */
+    setAside(id: string, reason: string): void {
       const entry = entries.get(id);
       if (entry !== undefined) entry.aside = reason.slice(0, MAX_REASON);
     },

@@ -53,11 +53,10 @@ export const agentOfferSchema = z
     `more than ${MAX_OFFER_SIZE / 1024} KiB; offer fewer models`,
   );
 
-export function modelsWithin(
-  offer: Omit<z.infer<typeof agentOfferSchema>, 'models'>,
-  models: readonly z.infer<typeof modelOfferSchema>[],
-): { readonly models: z.infer<typeof modelOfferSchema>[]; readonly leftOut: number } {
-  const fitting: z.infer<typeof modelOfferSchema>[] = [];
+type ModelOffer = z.infer<typeof modelOfferSchema>;
+
+export function modelsWithin(offer: Omit<AgentOffer, 'models'>, models: readonly ModelOffer[]) {
+  const fitting: ModelOffer[] = [];
   let size = encodedSize({ ...offer, models: [] });
   for (const model of models) {
     if (fitting.length >= MAX_MODELS || !modelOfferSchema.safeParse(model).success) continue;

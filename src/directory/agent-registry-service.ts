@@ -9,7 +9,7 @@ import {
 import { check } from '../rpc/check-message.js';
 import { toWireDuration } from '../rpc/duration.js';
 import type { RpcServer } from '../rpc/server.js';
-import type { LeasedDirectory, RegisteredAgent } from './agent-directory.js';
+import type { AgentDirectory, RegisteredAgent } from './agent-directory.js';
 import { accessTokenSchema } from './agent-offer.js';
 import { fromWireAgent, toWireRegistered } from './agent-wire.js';
 import { firstPage } from './page.js';
@@ -33,7 +33,7 @@ function takePage(
   return { agents: items.map(toWireRegistered), nextPageToken };
 }
 
-export function addAgentRegistryService(server: RpcServer, directory: LeasedDirectory): void {
+export function addAgentRegistryService(server: RpcServer, directory: AgentDirectory): void {
   const { calls } = server;
 
   const answers = {

@@ -50,10 +50,6 @@ async function renew(client: RpcClient, { id }: Lease): Promise<boolean> {
   }
 }
 
-async function unregister(client: RpcClient, { id }: Lease): Promise<void> {
-  await client.unary(unregisterAgent, { agentId: id }, { deadlineMs: FAREWELL_DEADLINE_MS }).catch(() => {});
-}
-
 /**
  * Keeps an agent registered, through restarts of the server, until the signal aborts; then it ends the registration.
  *
@@ -85,7 +81,8 @@ export async function announceAgent(offer: AgentOffer, server: string, options: 
         onLost?.(problem);
       },
     });
-    if (lease !== undefined) await unregister(client, lease);
+    if (lease === undefined) return;
+    await client.unary(unregisterAgent, { agentId: lease.id }, { deadlineMs: FAREWELL_DEADLINE_MS }).catch(() => {});
   } finally {
     client.close();
   }

@@ -1,6 +1,5 @@
 import semver from 'semver';
 import { setImmediate } from 'node:timers/promises';
-import { PlatformError } from '../base/errors.js';
 import { oncePer } from '../base/once-per.js';
 import {
   Agent,
@@ -19,16 +18,12 @@ import { isSameFramework } from '../base/framework-name.js';
 import { goArchitecture } from '../base/go-architecture.js';
 import { isAny, isLatest, isSameName, isWithin, platformName } from '../base/platform-name.js';
 import { type Listed, pageFor } from './published-pages.js';
+import { parseVersionRange } from './version-range.js';
 
 /** @throws PlatformError `usage` for an invalid constraint */
 function versionFilter(field: string, constraint: string): (version: string) => boolean {
-  // The newest version is found later.
-  if (isAny(constraint) || isLatest(constraint)) return () => true;
-  const range = constraint.length <= 100 ? semver.validRange(constraint) : null;
-  if (range === null) {
-    const shown = constraint.slice(0, 100);
-    throw new PlatformError('usage', `${field}: "${shown}" is not a version constraint such as ^1.20`);
-  }
+  const range = parseVersionRange(field, constraint);
+  if (range === '*') return () => true;
   // Agents offer thousands of models with few versions.
   const known = new Map<string, boolean>();
   return (version) => {
@@ -166,12 +161,9 @@ export function addRegistryService(server: RpcServer, directory: AgentDirectory)
 
   const answers = {
     frameworkManifests: calls.unary((call) => {
-      const listed = agentsWith(call.request).map((agent) => ({
-        key: versionKey(toFrameworkManifest(agent)),
-        message: toFrameworkManifest(agent),
-      }));
-      const frameworks = inOrder(listed);
-      return { manifests: pageFor(call, frameworks, (one) => FrameworkManifest.encode(one)) };
+      const manifests = agentsWith(call.request).map(toFrameworkManifest);
+      const listed = inOrder(manifests.map((message) => ({ key: versionKey(message), message })));
+      return { manifests: pageFor(call, listed, (one) => FrameworkManifest.encode(one)) };
     }),
     frameworkAgents: calls.unary((call) => {
       const agents = agentsWith(call.request).map(listedAgent);

@@ -124,24 +124,15 @@ function toJson(result: unknown): string {
   });
 }
 
+function withClippedTexts<Value>(value: Value): Value {
+  if (typeof value === 'string') return clipped(value) as Value;
+  if (Array.isArray(value)) return value.map(withClippedTexts) as Value;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withClippedTexts(one)])) as Value;
+}
+
 /** @throws Error for a result that JSON cannot hold */
 export function checkPluginEvent(event: EvaluationEvent): PluginEvent {
-  switch (event.kind) {
-    case 'planned':
-      return { ...event, summary: clipped(event.summary) };
-    case 'measuring':
-      return { ...event, label: clipped(event.label) };
-    case 'estimate': {
-      const { percentiles, ...estimate } = { ...event, model: clipped(event.model) };
-      if (percentiles === undefined) return estimate;
-      const known = percentiles.map(({ reason, ...percentile }) => {
-        return reason === undefined ? percentile : { ...percentile, reason: clipped(reason) };
-      });
-      return { ...estimate, percentiles: known };
-    }
-    case 'note':
-      return note(event.level, event.message);
-    case 'done':
-      return { kind: 'done', resultJson: toJson(event.result), partial: event.partial };
-  }
+  if (event.kind !== 'done') return withClippedTexts(event);
+  return { kind: 'done', resultJson: toJson(event.result), partial: event.partial };
 }

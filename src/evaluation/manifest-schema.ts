@@ -6,7 +6,7 @@ import type { Evaluation } from './evaluation.js';
 
 type Described = Pick<Evaluation, 'name' | 'settings'>;
 
-function settingsProperties({ settings }: Described): object {
+export function settingsProperties({ settings }: Described): object {
   const schema = z.toJSONSchema(settings, { io: 'input' });
   const { properties = {} } = schema;
   const moved = PLUGIN_KEYS.flatMap((key) => {
@@ -26,18 +26,4 @@ export function manifestJsonSchema(evaluation: Described): object {
     title: `Evaluation manifest for the plugin ${name}`,
     properties: { ...(properties as object), plugin: { const: name }, ...settingsProperties(evaluation) },
   };
-}
-
-export function evaluationsJsonSchema(evaluations: readonly Described[]): object {
-  const whole = kindJsonSchema('evaluation');
-  const { plugin } = whole['properties'] as { readonly plugin: { readonly default: string } };
-  const allOf = evaluations.map((evaluation) => {
-    const names = { properties: { plugin: { const: evaluation.name } } };
-    const isDefault = evaluation.name === plugin.default;
-    return {
-      if: isDefault ? names : { ...names, required: ['plugin'] },
-      then: { properties: settingsProperties(evaluation) },
-    };
-  });
-  return { ...whole, allOf };
 }

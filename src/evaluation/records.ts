@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { Collection } from '../store/collection.js';
 import type { ResultStore } from '../store/result-store.js';
 import { platformEventSchema } from './event.js';
 
@@ -62,40 +61,39 @@ export function eventKey(evaluation: string, sequence: number): Pick<EventDocume
 
 export type SubmissionPart = Readonly<z.infer<typeof partSchema>>;
 
-export type Arrival = Readonly<z.infer<typeof arrivalSchema>>;
+type Arrival = Readonly<z.infer<typeof arrivalSchema>>;
 
-export interface EvaluationCollections {
-  readonly records: Collection<EvaluationRecord>;
-  readonly parts: Collection<SubmissionPart>;
-  /** Their parts may have no record, because the server ended while it stored them. */
-  readonly arrivals: Collection<Arrival>;
-  readonly events: Collection<EventDocument>;
-  /** The server that runs the cancelled evaluation must still stop it. */
-  readonly cancellations: Collection<Arrival>;
-}
+export type EvaluationCollections = ReturnType<typeof evaluationCollections>;
 
-export function evaluationCollections(store: ResultStore): EvaluationCollections {
+export function evaluationCollections(store: ResultStore) {
   return {
-    records: store.collection({
+    records: store.collection<EvaluationRecord>({
       name: 'submitted_evaluations',
       schema: recordSchema,
       key: ['id'],
       indexes: [['state']],
     }),
-    parts: store.collection({ name: 'submission_parts', schema: partSchema, key: ['evaluation', 'part'], indexes: [] }),
-    arrivals: store.collection({
+    parts: store.collection<SubmissionPart>({
+      name: 'submission_parts',
+      schema: partSchema,
+      key: ['evaluation', 'part'],
+      indexes: [],
+    }),
+    /** Their parts may have no record, because the server ended while it stored them. */
+    arrivals: store.collection<Arrival>({
       name: 'arriving_submissions',
       schema: arrivalSchema,
       key: ['evaluation'],
       indexes: [],
     }),
-    events: store.collection({
+    events: store.collection<EventDocument>({
       name: 'evaluation_events',
       schema: eventSchema,
       key: ['evaluation', 'sequence'],
       indexes: [],
     }),
-    cancellations: store.collection({
+    /** The server that runs the cancelled evaluation must still stop it. */
+    cancellations: store.collection<Arrival>({
       name: 'cancelled_evaluations',
       schema: arrivalSchema,
       key: ['evaluation'],

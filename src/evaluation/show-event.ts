@@ -27,10 +27,7 @@ export function showEvent(event: EvaluationEvent | PlatformEvent, progress: Prog
       if (event.level === 'warning') progress.warn(`warning: ${event.message}`);
       else progress.note(`note: ${event.message}`);
       break;
-    case 'estimate':
-    case 'done':
-    case 'failed':
-    case 'cancelled':
+    default:
       break;
   }
 }

@@ -11,14 +11,7 @@ export interface RanTrial extends TrialOutcome {
   readonly records: readonly QueryRecord[];
 }
 
-/** The servers keep their model open between trials. */
-export interface LoadGenerator {
-  /** An interrupted trial ends as `cancelled`. @throws PlatformError where the generator's process ends */
-  trial(options: TrialOptions): Promise<RanTrial>;
-  /** Ends the servers and the process. @throws PlatformError where a server failed */
-  close(): Promise<readonly TargetEnd[]>;
-  kill(): void;
-}
+export type LoadGenerator = Awaited<ReturnType<typeof startGenerator>>;
 
 export interface GeneratorOptions {
   readonly signal: AbortSignal;
@@ -27,11 +20,15 @@ export interface GeneratorOptions {
   readonly onProgress?: ((progress: MeasureProgress) => void) | undefined;
 }
 
-/** @throws PlatformError where a server cannot open its model, and `cancelled` */
+/**
+ * The servers keep their model open between trials.
+ *
+ * @throws PlatformError where a server cannot open its model, and `cancelled`
+ */
 export async function startGenerator(
   targets: readonly TargetSpec[],
   { signal, warmupSamples, onProgress }: GeneratorOptions,
-): Promise<LoadGenerator> {
+) {
   throwIfCancelled(signal);
   const headers = activeTracing()?.headers() ?? {};
   const traced = targets.map((target) => {
@@ -60,7 +57,8 @@ export async function startGenerator(
     signal.removeEventListener('abort', kill);
   }
   return {
-    async trial(options) {
+    /** An interrupted trial ends as `cancelled`. @throws PlatformError where the generator's process ends */
+    async trial(options: TrialOptions): Promise<RanTrial> {
       const records: QueryRecord[] = [];
       const cancel = (): void => void child.send({ kind: 'cancel' } satisfies ToGenerator, () => undefined);
       signal.addEventListener('abort', cancel, { once: true });
@@ -75,7 +73,8 @@ export async function startGenerator(
         signal.removeEventListener('abort', cancel);
       }
     },
-    async close() {
+    /** Ends the servers and the process. @throws PlatformError where a server failed */
+    async close(): Promise<readonly TargetEnd[]> {
       try {
         const { ends } = await ask(child, { kind: 'close' }, (message) => {
           return message.kind === 'closed' ? message : undefined;

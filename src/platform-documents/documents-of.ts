@@ -1,21 +1,13 @@
 import { goArchitecture } from '../base/go-architecture.js';
 import { sha256Of } from '../base/sha256.js';
 import { runsOnProcessor, type System } from '../measurement/system.js';
-import type { SpanDocument } from '../tracing/span-document.js';
+import { jaeger } from '../tracing/exporters/jaeger.js';
 import { TRACE_LEVELS } from '../tracing/trace-level.js';
 import type { EvaluationDocument, PerformanceDocument } from './documents.js';
-import { embeddedTrace } from './embedded-trace.js';
 import type { Evaluated } from './evaluated.js';
 import { evaluationTrace } from './evaluation-trace.js';
+import { snappyCompress } from './snappy.js';
 import { traceSpans } from './trace-spans.js';
-
-export interface EvaluatedDocuments {
-  readonly evaluation: EvaluationDocument;
-  /** Without a `trace_url`. */
-  readonly performance: PerformanceDocument;
-  /** The trace that is embedded in it. */
-  readonly spans: readonly SpanDocument[];
-}
 
 /** The first version of the platform's models. */
 const MODEL_VERSION = '1.0';
@@ -24,8 +16,8 @@ export function computeIds({ id }: Evaluated): { readonly evaluation: string; re
   return { evaluation: objectId(`evaluation ${id}`), performance: objectId(`performance ${id}`) };
 }
 
-/** The same evaluation has the same documents. */
-export function buildDocuments(evaluated: Evaluated): EvaluatedDocuments {
+/** The same evaluation has the same documents. The spans are the trace that is embedded in `performance`. */
+export function buildDocuments(evaluated: Evaluated) {
   const { id, model, system, host, level } = evaluated;
   const created_at = new Date(evaluated.endedAt).toISOString();
   const framework = { name: system.framework, version: system.frameworkVersion };
@@ -34,16 +26,17 @@ export function buildDocuments(evaluated: Evaluated): EvaluatedDocuments {
   // Repeated runs are another trace, so the seed contains the time.
   const seed = `${id} ${created_at}`;
   const resource = { 'service.name': 'mlmodelscope', 'host.name': host };
-  const spans = traceSpans(seed, resource, evaluationTrace({ ...evaluated, version }));
+  const spans = traceSpans(seed, resource, evaluationTrace(evaluated, version));
   return {
     spans,
     performance: {
       _id: ids.performance,
       created_at,
-      trace: embeddedTrace(spans),
+      // Source: c3sr/evaluation, performance.go, `CompressTrace`.
+      trace: snappyCompress(Buffer.from(jaeger(spans))).toString('base64'),
       trace_level: TRACE_LEVELS.indexOf(level),
       trace_url: '',
-    },
+    } satisfies PerformanceDocument,
     evaluation: {
       _id: ids.evaluation,
       run_id: objectId(evaluated.runId),
@@ -63,7 +56,7 @@ export function buildDocuments(evaluated: Evaluated): EvaluatedDocuments {
       machine_information: buildMachine(system, host),
       gpu_driver: '',
       metadata: { ...evaluated.metadata, system: system.fingerprint, threads: String(system.runOptions.threads) },
-    },
+    } satisfies EvaluationDocument,
   };
 }
 

@@ -55,7 +55,7 @@ export type EvaluationDocument = z.infer<typeof evaluationDocumentSchema>;
 export const performanceDocumentSchema = z.strictObject({
   _id: objectId,
   created_at: time,
-  /** See embedded-trace.ts. Before 0.2, Jaeger's JSON document itself. */
+  /** Jaeger's JSON, compressed by Snappy, in base64. Before 0.2, Jaeger's JSON document itself. */
   trace: z.union([z.string(), jaegerDocumentSchema]),
   /** The level's number. Before 0.2, its name. */
   trace_level: z.union([

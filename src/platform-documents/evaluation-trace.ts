@@ -28,15 +28,8 @@ function layerSpans(layers: readonly EvaluatedLayer[], runMicros: number): reado
  * Names and tags are those of the platform's agents (c3sr/dlframework, predict_urls.go): a `c_predict` span for each
  * run, with its layers as children. Only durations are measured: runs and layers are laid out one after another.
  */
-export function evaluationTrace({
-  model,
-  version,
-  system,
-  endedAt,
-  level,
-  warmupMs,
-  runs,
-}: Evaluated & { readonly version: string }): PlainSpan {
+export function evaluationTrace(evaluated: Evaluated, version: string): PlainSpan {
+  const { model, system, endedAt, level, warmupMs, runs } = evaluated;
   const warmUpMicros = sumOf(warmupMs.map(microseconds));
   const totalMicros = warmUpMicros + sumOf(runs.map(({ durationMs }) => microseconds(durationMs)));
   const startMicros = Date.parse(endedAt) * 1000 - totalMicros;

@@ -1,3 +1,5 @@
+import { varint } from '../onnx/bytes/wire-format.js';
+
 /*
  * Source: google/snappy, format_description.txt: the text's length as a varint, then literals and copies of earlier
  * bytes. The one library that needs no compiler has had no release since 2022.
@@ -11,14 +13,6 @@ const FARTHEST = 0xffff;
 
 const HASH_BITS = 14;
 
-/** 7 bits a byte, the lowest first. */
-function varint(value: number): readonly number[] {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) | 0x80);
-  return [...bytes, rest];
-}
-
 /** Lengths up to 60 are in the tag, others in the four bytes after it. */
 function literalTag(length: number): readonly number[] {
   if (length <= 60) return [(length - 1) << 2];
@@ -31,7 +25,7 @@ function copyTag(offset: number, length: number): readonly number[] {
 }
 
 export function snappyCompress(input: Buffer): Buffer {
-  const parts: Uint8Array[] = [Uint8Array.from(varint(input.length))];
+  const parts = [varint(input.length)];
   /** By hash, the last position of four bytes with it, plus 1. */
   const seen = new Int32Array(1 << HASH_BITS);
   let literalStart = 0;

@@ -2,11 +2,10 @@ import { PlatformError } from '../base/errors.js';
 import type { BoxFormat, BoxSteps } from '../manifest/output-steps.js';
 import type { TensorValue } from '../predictor/tensor-value.js';
 import { numbersOf, partOfRank, type BatchPosition, wrongShape } from './element-part.js';
-import { type DetectedBox, MAX_CLASS, type PredictedFeature } from './feature.js';
+import { type DetectedBox, MAX_CLASS, type PredictedFeature, type WithLabels } from './feature.js';
 import { suppressOverlaps } from './non-max-suppression.js';
 
-export interface Detector extends Omit<BoxSteps, 'labels' | 'isInPixels'> {
-  readonly labels?: readonly string[] | undefined;
+export interface Detector extends WithLabels<Omit<BoxSteps, 'isInPixels'>> {
   /** Share of the input that one unit of a box stands for: 1 / width and 1 / height for pixels. */
   readonly unit: { readonly x: number; readonly y: number };
 }
@@ -43,33 +42,20 @@ interface Scores {
   readonly classesOf: (box: number) => Iterable<readonly [index: number, score: number]>;
 }
 
-class DetectorOutputs {
-  constructor(
-    private readonly outputs: Outputs,
-    private readonly position: BatchPosition,
-  ) {}
+/** @throws PlatformError `manifest` where the model has no such output, or one of another rank */
+type PartOf = (name: string, rank: number) => TensorValue;
 
-  /** @throws PlatformError `manifest` where the model has no such output, or one of another rank */
-  part(name: string, rank: number): TensorValue {
-    return partOfRank(this.output(name), rank, this.position, name);
-  }
-
-  rank(name: string, isBatched: boolean): number {
-    return this.output(name).dims.length - (isBatched ? 1 : 0);
-  }
-
-  private output(name: string): TensorValue {
-    const output = this.outputs.get(name);
-    if (output !== undefined) return output;
-    const there = [...this.outputs.keys()].join(', ');
-    throw new PlatformError('manifest', `the manifest's boxes need the output ${name}; the model has ${there}`);
-  }
+function outputNamed(name: string, outputs: Outputs): TensorValue {
+  const output = outputs.get(name);
+  if (output !== undefined) return output;
+  const there = [...outputs.keys()].join(', ');
+  throw new PlatformError('manifest', `the manifest's boxes need the output ${name}; the model has ${there}`);
 }
 
-function scoresOf(outputs: DetectorOutputs, { scores, classes, hasBackground }: Detector, boxes: number): Scores {
+function scoresOf(partOf: PartOf, { scores, classes, hasBackground }: Detector, boxes: number): Scores {
   if (classes !== undefined) {
     const [given, classOf] = [scores, classes].map((name) => {
-      const part = outputs.part(name, 1);
+      const part = partOf(name, 1);
       if (part.dims[0] !== boxes) throw wrongShape(name, `a number for each of ${boxes} boxes`, part.dims);
       return numbersOf(part);
     });
@@ -80,7 +66,7 @@ function scoresOf(outputs: DetectorOutputs, { scores, classes, hasBackground }: 
       },
     };
   }
-  const part = outputs.part(scores, 2);
+  const part = partOf(scores, 2);
   const [count = 0, each = 0] = part.dims;
   if (count !== boxes) throw wrongShape(scores, `scores of the classes of each of ${boxes} boxes`, part.dims);
   const given = numbersOf(part);
@@ -92,13 +78,13 @@ function scoresOf(outputs: DetectorOutputs, { scores, classes, hasBackground }: 
   };
 }
 
-function candidatesOf(outputs: DetectorOutputs, name: string, detector: Detector): readonly Candidate[] {
+function candidatesOf(partOf: PartOf, name: string, detector: Detector): readonly Candidate[] {
   const { format, unit, threshold, count, labels } = detector;
-  const part = outputs.part(name, 2);
+  const part = partOf(name, 2);
   if (part.dims[1] !== 4) throw wrongShape(name, 'four numbers for each box', part.dims);
   const numbers = numbersOf(part);
-  const scores = scoresOf(outputs, detector, part.dims[0] ?? 0);
-  const said = count === undefined ? scores.count : (numbersOf(outputs.part(count, 0))[0] ?? NaN);
+  const scores = scoresOf(partOf, detector, part.dims[0] ?? 0);
+  const said = count === undefined ? scores.count : (numbersOf(partOf(count, 0))[0] ?? NaN);
   const candidates: Candidate[] = [];
   for (let box = 0; box < scores.count && box < said; box++) {
     const [a = NaN, b = NaN, c = NaN, d = NaN] = numbers.subarray(box * 4, box * 4 + 4);
@@ -148,13 +134,13 @@ export function readBoxes(
   detector: Detector,
   { limit, ...position }: BatchPosition & { readonly limit: number },
 ): readonly PredictedFeature[] {
-  const reader = new DetectorOutputs(outputs, position);
-  const candidates = candidatesOf(reader, name, detector);
+  const partOf: PartOf = (of, rank) => partOfRank(outputNamed(of, outputs), rank, position, of);
+  const candidates = candidatesOf(partOf, name, detector);
   const { suppression, masks, k = candidates.length } = detector;
   const kept = suppression === undefined ? candidates : suppressOverlaps(candidates, suppression);
   const asked = kept.slice(0, limit > 0 ? limit : k);
   if (masks === undefined) return asked.map(({ box: _, ...found }) => ({ kind: 'bounding_box', ...found }));
-  const isBatched = outputs.get(name)?.dims.length === 3;
-  const part = reader.part(masks.masks, reader.rank(masks.masks, isBatched) === 4 ? 4 : 3);
+  const batchDims = outputs.get(name)?.dims.length === 3 ? 1 : 0;
+  const part = partOf(masks.masks, outputNamed(masks.masks, outputs).dims.length - batchDims === 4 ? 4 : 3);
   return asked.map((candidate) => withMask(candidate, masks, part));
 }

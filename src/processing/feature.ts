@@ -3,6 +3,9 @@ import type { ElementType } from '../onnx/model/element-type.js';
 /** The contract has 32-bit integers. */
 export const MAX_CLASS = 2 ** 31 - 1;
 
+/** With the labels themselves instead of the path of their file. */
+export type WithLabels<Steps> = Omit<Steps, 'labels'> & { readonly labels?: readonly string[] | undefined };
+
 export interface ClassShare {
   readonly index: number;
   readonly label: string;

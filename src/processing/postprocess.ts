@@ -4,12 +4,10 @@ import type { TensorValue } from '../predictor/tensor-value.js';
 import { readBoxes, type Detector } from './boxes.js';
 import { softmax, topK } from './classes.js';
 import { numbersOf, slicePart, type BatchPosition, rowOfPart } from './element-part.js';
-import type { PredictedFeature } from './feature.js';
+import type { PredictedFeature, WithLabels } from './feature.js';
 import { type Segmenter, readSegments } from './segments.js';
 
-export interface Classifier extends Omit<ClassSteps, 'labels'> {
-  readonly labels?: readonly string[] | undefined;
-}
+export type Classifier = WithLabels<ClassSteps>;
 
 export type Postprocessor = Classifier | Detector | Segmenter;
 

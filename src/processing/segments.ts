@@ -2,11 +2,9 @@ import { PlatformError } from '../base/errors.js';
 import type { SegmentSteps } from '../manifest/output-steps.js';
 import type { TensorValue } from '../predictor/tensor-value.js';
 import { numbersOf, partOfRank, type BatchPosition, wrongShape } from './element-part.js';
-import { type ClassShare, MAX_CLASS, type PredictedFeature } from './feature.js';
+import { type ClassShare, MAX_CLASS, type PredictedFeature, type WithLabels } from './feature.js';
 
-export interface Segmenter extends Omit<SegmentSteps, 'labels'> {
-  readonly labels?: readonly string[] | undefined;
-}
+export type Segmenter = WithLabels<SegmentSteps>;
 
 const MAX_PIXELS = 2 ** 24;
 

@@ -2,19 +2,18 @@ import { PlatformError } from '../base/errors.js';
 import { bindDimensions, boundDimensions } from '../onnx/layers/bind-dimensions.js';
 import { dimensionExpression } from '../onnx/layers/dimension-expression.js';
 import { withInputValues } from '../onnx/values/given-values.js';
-import { type LoadedModel, countTokens } from './load-model.js';
-
-interface Sizes {
-  readonly batch: number;
-  /** Names that the model does not have are ignored. */
-  readonly dimensions?: ReadonlyMap<string, number>;
-}
+import { dimensionsBesideBatch } from './dimensions-text.js';
+import { type LoadedModel, type SizeOptions, countTokens } from './load-model.js';
 
 /**
  * @param bound the size of the batch now
  * @throws PlatformError `model` without an open batch dimension, `usage` where input values do not fit
  */
-export function withSizes(loaded: LoadedModel, bound: number, { batch, dimensions = new Map() }: Sizes): LoadedModel {
+export function withSizes(
+  loaded: LoadedModel,
+  bound: number,
+  { batch, dimensions = new Map() }: Pick<SizeOptions, 'batch' | 'dimensions'>,
+): LoadedModel {
   const { name, model, open, symbols } = loaded;
   const asked = [...dimensions].filter(([of]) => symbols.includes(of));
   if (batch === bound && asked.length === 0) return loaded;
@@ -24,8 +23,7 @@ export function withSizes(loaded: LoadedModel, bound: number, { batch, dimension
     const problem = `${name} has a fixed batch of ${fixed[0] ?? bound}, so it cannot run a batch of ${batch}`;
     throw new PlatformError('model', `${problem}; export it with a named batch dimension`);
   }
-  const first = new Set(open.graph.inputs.map((input) => open.graph.types.get(input)?.dims?.[0]));
-  const others = boundDimensions(open, model).filter(({ name: of, size }) => !(first.has(of) && size === bound));
+  const others = dimensionsBesideBatch(open, model, bound);
   const sizes = new Map<string, number>([...others.map(({ name: of, size }) => [of, size] as const), ...asked]);
   // Expressions of other dimensions are computed again.
   for (const of of sizes.keys()) {

@@ -20,9 +20,9 @@ export function addToken(metadata: Metadata, token: string): void {
   metadata.set(HEADER, `Bearer ${token}`);
 }
 
-function parseToken(metadata: Metadata): string | undefined {
-  const [value] = metadata.get(HEADER);
-  return typeof value === 'string' ? /^bearer (?<token>\S+)$/i.exec(value)?.groups?.['token'] : undefined;
+/** @param header the value of `authorization` */
+export function parseToken(header: unknown): string | undefined {
+  return typeof header === 'string' ? /^bearer (?<token>\S+)$/i.exec(header)?.groups?.['token'] : undefined;
 }
 
 interface Refusal {
@@ -53,18 +53,7 @@ const byRole: Decide = (path, shown, holder) => {
   return { code: status.PERMISSION_DENIED, details: `${problem}; ask the administrator of this server for one` };
 };
 
-export interface TokenCheck {
-  /** Refuses before the server reads any message of the call. */
-  readonly interceptor: ServerInterceptor;
-  holderOf(metadata: Metadata): string | undefined;
-  /** For a token that came in another way, as from a browser. @param path of the method with the same effect */
-  judge(path: string, shown: string | undefined): Judgement;
-}
-
-export interface Judgement {
-  readonly refusal: PlatformError | undefined;
-  readonly holder: string | undefined;
-}
+export type TokenCheck = ReturnType<typeof check>;
 
 export function checkToken({ token, acceptedTokens, ownToken }: ServerSecurity): TokenCheck | undefined {
   const full = (name: string, text: string | undefined): readonly AcceptedToken[] =>
@@ -78,13 +67,14 @@ export function checkToken({ token, acceptedTokens, ownToken }: ServerSecurity):
   return check({ find: (shown) => findToken(shown, known) }, byOneToken);
 }
 
-function check(tokens: AcceptedTokens, decide: Decide): TokenCheck {
+function check(tokens: AcceptedTokens, decide: Decide) {
   /** Names by the metadata of the call. The token itself is not passed on. */
   const holders = new WeakMap<Metadata, string>();
+  /** Refuses before the server reads any message of the call. */
   const interceptor: ServerInterceptor = ({ path }, call) => {
     const listener = new ServerListenerBuilder()
       .withOnReceiveMetadata((metadata, next) => {
-        const shown = parseToken(metadata);
+        const shown = parseToken(metadata.get(HEADER)[0]);
         metadata.remove(HEADER);
         const holder = shown === undefined ? undefined : tokens.find(shown);
         const refusal = decide(path, shown, holder);
@@ -100,8 +90,9 @@ function check(tokens: AcceptedTokens, decide: Decide): TokenCheck {
   };
   return {
     interceptor,
-    holderOf: (metadata) => holders.get(metadata),
-    judge: (path, shown) => {
+    holderOf: (metadata: Metadata): string | undefined => holders.get(metadata),
+    /** For a token that came in another way, as from a browser. @param path of the method with the same effect */
+    judge: (path: string, shown: string | undefined) => {
       const holder = shown === undefined ? undefined : tokens.find(shown);
       const refusal = decide(path, shown, holder);
       const code = refusal?.code === status.UNAUTHENTICATED ? 'unauthenticated' : 'forbidden';

@@ -39,39 +39,7 @@ export interface RpcCallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Every method throws a PlatformError: `unavailable` without an answer, `timeout` past the deadline, `cancelled` after
- * the signal, else the error that the other side answers.
- */
-export interface RpcClient {
-  unary<Request, Response>(
-    method: Method<Request, Response>,
-    request: Request,
-    options: RpcCallOptions,
-  ): Promise<Response>;
-
-  /** Reading stops while the caller takes no answers. Leaving the loop cancels the call. */
-  stream<Request, Response>(
-    method: Method<Request, Response>,
-    request: Request,
-    options: RpcCallOptions,
-  ): AsyncIterable<Response>;
-
-  duplex<Request, Response>(
-    method: Method<Request, Response>,
-    options: RpcCallOptions,
-  ): ClientDuplexStream<Request, Response>;
-
-  failure(error: unknown, signal?: AbortSignal): PlatformError;
-
-  /** @throws PlatformError `internal` for an invalid answer, which is not the caller's fault */
-  decodeAnswer<T>(convert: () => T): T;
-
-  /** Calls back once, also where there is no connection. */
-  onceDisconnected(then: () => void): void;
-
-  close(): void;
-}
+export type RpcClient = ReturnType<typeof createRpcClient>;
 
 /** Up to three attempts within about a second, for calls that may be repeated. */
 const SERVICE_CONFIG = JSON.stringify({
@@ -105,11 +73,7 @@ const CHANNEL_OPTIONS: ChannelOptions = {
   'grpc.service_config': SERVICE_CONFIG,
 };
 
-interface Cancellable {
-  cancel(): void;
-}
-
-function cancelWith(signal: AbortSignal | undefined, call: Cancellable): () => void {
+function cancelWith(signal: AbortSignal | undefined, call: { cancel(): void }): () => void {
   const cancel = (): void => call.cancel();
   signal?.addEventListener('abort', cancel, { once: true });
   return () => signal?.removeEventListener('abort', cancel);
@@ -119,19 +83,22 @@ function isStatus(error: unknown): error is ServiceError {
   return error instanceof Error && 'code' in error && 'metadata' in error;
 }
 
-function channelCredentials(security: ClientSecurity): ReturnType<typeof credentials.createSsl> {
-  const { caPem, identity } = security;
-  return credentials.createSsl(caPem ?? null, identity?.keyPem ?? null, identity?.certificatePem ?? null);
-}
-
-/** Connects with its first call. Beyond loopback, it always uses TLS. */
-export function createRpcClient(address: string, kind: PeerKind, options: RpcClientOptions = {}): RpcClient {
+/**
+ * Connects with its first call. Beyond loopback, it always uses TLS. Every method throws a PlatformError: `unavailable`
+ * without an answer, `timeout` past the deadline, `cancelled` after the signal, else the error that the other side
+ * answers.
+ */
+export function createRpcClient(address: string, kind: PeerKind, options: RpcClientOptions = {}) {
   quietLibrary();
   const { security = {}, headers = {} } = options;
-  const wantsTls = options.tls ?? (security.caPem !== undefined || security.identity !== undefined);
+  const { caPem, identity } = security;
+  const wantsTls = options.tls ?? (caPem !== undefined || identity !== undefined);
   const host = parseHostPort(address)?.host;
   const isLocal = host === undefined || isLoopbackHost(host);
-  const channel = isLocal && !wantsTls ? credentials.createInsecure() : channelCredentials(security);
+  const channel =
+    isLocal && !wantsTls
+      ? credentials.createInsecure()
+      : credentials.createSsl(caPem ?? null, identity?.keyPem ?? null, identity?.certificatePem ?? null);
   const client = new Client(address, channel, CHANNEL_OPTIONS);
 
   function failure(error: unknown, signal?: AbortSignal): PlatformError {
@@ -152,7 +119,11 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
   }
 
   return {
-    unary({ path, requestSerialize, responseDeserialize }, request, callWith) {
+    unary<Request, Response>(
+      { path, requestSerialize, responseDeserialize }: Method<Request, Response>,
+      request: Request,
+      callWith: RpcCallOptions,
+    ): Promise<Response> {
       const { signal } = callWith;
       return new Promise((resolve, reject) => {
         throwIfCancelled(signal);
@@ -173,7 +144,12 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
       });
     },
 
-    async *stream({ path, requestSerialize, responseDeserialize }, request, callWith) {
+    /** Reading stops while the caller takes no answers. Leaving the loop cancels the call. */
+    async *stream<Request, Response>(
+      { path, requestSerialize, responseDeserialize }: Method<Request, Response>,
+      request: Request,
+      callWith: RpcCallOptions,
+    ): AsyncGenerator<Response, undefined, undefined> {
       const { signal } = callWith;
       throwIfCancelled(signal);
       const call = client.makeServerStreamRequest(
@@ -186,7 +162,7 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
       );
       const release = cancelWith(signal, call);
       try {
-        for await (const message of call) yield message as ReturnType<typeof responseDeserialize>;
+        for await (const message of call) yield message as Response;
       } catch (error) {
         throw failure(error, signal);
       } finally {
@@ -195,7 +171,10 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
       }
     },
 
-    duplex({ path, requestSerialize, responseDeserialize }, callWith) {
+    duplex<Request, Response>(
+      { path, requestSerialize, responseDeserialize }: Method<Request, Response>,
+      callWith: RpcCallOptions,
+    ): ClientDuplexStream<Request, Response> {
       throwIfCancelled(callWith.signal);
       const call = client.makeBidiStreamRequest(
         path,
@@ -210,7 +189,8 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
 
     failure,
 
-    decodeAnswer(convert) {
+    /** @throws PlatformError `internal` for an invalid answer, which is not the caller's fault */
+    decodeAnswer<T>(convert: () => T): T {
       try {
         return convert();
       } catch (cause) {
@@ -219,7 +199,8 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
       }
     },
 
-    onceDisconnected(then) {
+    /** Calls back once, also where there is no connection. */
+    onceDisconnected(then: () => void): void {
       const channel = client.getChannel();
       const { READY } = connectivityState;
       // The state is read only: a call connects, not this.
@@ -227,6 +208,6 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
       else then();
     },
 
-    close: () => client.close(),
+    close: (): void => client.close(),
   };
 }

@@ -17,24 +17,6 @@ interface Connection {
   readonly large: FairSemaphore;
 }
 
-export interface Receiving {
-  delivered(bytes: number): void;
-  end(): void;
-  /**
-   * Closes the connection after the client has had time to read the reason: nothing else ends a stream that goes on.
-   */
-  giveUp(): void;
-}
-
-export interface Answering {
-  take(bytes: number): boolean;
-  giveBack(bytes: number): void;
-  /** One large answer at a time is sent on a connection; further ones wait. */
-  readonly large: FairSemaphore;
-}
-
-const GONE: Receiving = { delivered: () => {}, end: () => {}, giveUp: () => {} };
-
 function formatPeer({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress}:${remotePort}`;
 }
@@ -96,42 +78,45 @@ export class Connections {
     return this.#byPeer.get(peer)?.socket.bytesRead ?? 0;
   }
 
-  receive(peer: string): Receiving {
+  /** @returns undefined where the connection is gone */
+  receive(peer: string) {
     const connection = this.#byPeer.get(peer);
-    if (connection === undefined) return GONE;
+    if (connection === undefined) return undefined;
     clearTimeout(connection.firstCall);
     if (connection.receiving === 0) connection.settledBytes = connection.socket.bytesRead;
     connection.receiving++;
     let ended = false;
     return {
-      delivered: (bytes) => {
+      delivered: (bytes: number): void => {
         connection.settledBytes += bytes;
       },
-      end: () => {
+      end: (): void => {
         if (!ended) connection.receiving--;
         ended = true;
       },
-      giveUp: () => {
+      /** Closes it after the client has had time to read the reason: nothing else ends a stream that goes on. */
+      giveUp: (): void => {
         setTimeout(() => connection.socket.destroy(), FAREWELL_MS).unref();
       },
     };
   }
 
-  answering(peer: string): Answering {
+  answering(peer: string) {
     const connection = this.#byPeer.get(peer) ?? { answeringBytes: 0, large: new FairSemaphore(1) };
     const { answeringBytes, answeringBytesPerConnection } = this.limits;
     return {
-      take: (bytes) => {
+      take: (bytes: number): boolean => {
         const isFull = connection.answeringBytes > 0 && connection.answeringBytes + bytes > answeringBytesPerConnection;
         if (isFull || this.#answeringBytes + bytes > answeringBytes) return false;
         connection.answeringBytes += bytes;
         this.#answeringBytes += bytes;
         return true;
       },
-      giveBack: (bytes) => {
+      giveBack: (bytes: number): void => {
         connection.answeringBytes -= bytes;
         this.#answeringBytes -= bytes;
       },
+      /** One large answer at a time is sent on a connection; further ones wait. */
       large: connection.large,
     };
   }

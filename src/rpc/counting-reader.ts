@@ -5,6 +5,10 @@ export const VALUE_BYTES = 128;
 
 const NOTHING = new Uint8Array();
 
+const COUNTED = ['int64', 'uint64', 'sint64', 'bool', 'fixed32', 'sfixed32', 'float', 'double'] as const;
+
+const READS: Readonly<Record<(typeof COUNTED)[number], (this: BinaryReader) => unknown>> = BinaryReader.prototype;
+
 /**
  * Counts every tag, length and value, and throws past a limit: two bytes on the wire may become an object in memory, so
  * a limit on a message's bytes does not bound its memory. Generated decoders read everything through their reader.
@@ -26,48 +30,19 @@ export class CountingReader extends BinaryReader {
     };
   }
 
+  static {
+    for (const name of COUNTED) {
+      const read = READS[name];
+      const counted = function (this: CountingReader): unknown {
+        this.#count();
+        return read.call(this);
+      };
+      Object.defineProperty(this.prototype, name, { value: counted });
+    }
+  }
+
   get values(): number {
     return this.#values;
-  }
-
-  override int64(): bigint | string {
-    this.#count();
-    return super.int64();
-  }
-
-  override uint64(): bigint | string {
-    this.#count();
-    return super.uint64();
-  }
-
-  override sint64(): bigint | string {
-    this.#count();
-    return super.sint64();
-  }
-
-  override bool(): boolean {
-    this.#count();
-    return super.bool();
-  }
-
-  override fixed32(): number {
-    this.#count();
-    return super.fixed32();
-  }
-
-  override sfixed32(): number {
-    this.#count();
-    return super.sfixed32();
-  }
-
-  override float(): number {
-    this.#count();
-    return super.float();
-  }
-
-  override double(): number {
-    this.#count();
-    return super.double();
   }
 
   /** @returns an empty array: views of the skipped bytes would take most of the time of hostile requests */

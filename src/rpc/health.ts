@@ -3,13 +3,12 @@ import { HealthImplementation } from 'grpc-health-check';
 
 type Watch = ServerWritableStream<{ readonly service: string }, { readonly status: string }>;
 
-export interface Health {
-  /** Tells all watchers that nothing is served any more. */
-  stop(): void;
-}
-
-/** The services, and the server itself, the empty name, are serving from now on. */
-export function addHealth(server: Pick<Server, 'addService'>, services: readonly string[]): Health {
+/**
+ * The services, and the server itself, the empty name, are serving from now on.
+ *
+ * @returns a function that tells all watchers that nothing is served any more
+ */
+export function addHealth(server: Pick<Server, 'addService'>, services: readonly string[]): () => void {
   const known = new Set(['', ...services]);
   const health = new HealthImplementation(Object.fromEntries([...known].map((name) => [name, 'SERVING'])));
   const addTo: Pick<Server, 'addService'> = {
@@ -26,9 +25,7 @@ export function addHealth(server: Pick<Server, 'addService'>, services: readonly
     },
   };
   health.addToServer(addTo);
-  return {
-    stop: () => {
-      for (const name of known) health.setStatus(name, 'NOT_SERVING');
-    },
+  return () => {
+    for (const name of known) health.setStatus(name, 'NOT_SERVING');
   };
 }

@@ -3,17 +3,12 @@ import { messageOf, PlatformError } from '../base/errors.js';
 import { CountingReader, VALUE_BYTES } from './counting-reader.js';
 import { MAX_NAME_REQUEST_BYTES, MAX_REQUEST_BYTES } from './limits.js';
 
-export interface Decoded {
-  readonly request: unknown;
-  readonly valueBytes: number;
-}
-
 export interface MessageFormat {
   /**
    * @param mostValueBytes memory that the values may take besides the bytes of the request
    * @throws PlatformError `usage` for a request that is too large or damaged, `exhausted` if its values take more
    */
-  decode(bytes: Buffer, mostValueBytes: number): Decoded;
+  decode(bytes: Buffer, mostValueBytes: number): { readonly request: unknown; readonly valueBytes: number };
   encode(message: unknown): Buffer;
   /** Whether the next request of a stream is read only when the answers so far have been taken. */
   readonly isPaced: boolean;

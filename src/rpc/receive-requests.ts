@@ -1,6 +1,6 @@
 import { ServerInterceptingCall, type ServerInterceptor, ServerListenerBuilder, status } from '@grpc/grpc-js';
 import { PlatformError } from '../base/errors.js';
-import type { Connections, Receiving } from './connections.js';
+import type { Connections } from './connections.js';
 import type { ServerLimits } from './limits.js';
 import type { FairLoop } from './fair-loop.js';
 import { type MessageFormat, noRoom } from './message-format.js';
@@ -27,7 +27,7 @@ export function receiveRequests(
 
   return ({ path, requestStream }, call) => {
     const format = formats.get(path);
-    let receiving: Receiving | undefined;
+    let receiving: ReturnType<Connections['receive']>;
     let overdue: NodeJS.Timeout | undefined;
     let isCounted = false;
     let isOver = false;

@@ -34,7 +34,7 @@ function buildVersions(
 }
 
 /** v1 and v1alpha. The contract is read at the first call. */
-export function addReflection(server: Server, services: readonly string[]): void {
+export function addReflection(server: Pick<Server, 'addService'>, services: readonly string[]): void {
   let read: Promise<ReturnType<typeof buildVersions>> | undefined;
   for (const [index, { definition, implementation }] of buildVersions({}, []).entries()) {
     const deferred = Object.keys(implementation).map((method) => {

@@ -2,7 +2,7 @@ import { Metadata, ServerInterceptingCall, type ServerInterceptor, ServerListene
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import { throwIfCancelled, untilDone } from '../base/cancellation.js';
 import { PlatformError } from '../base/errors.js';
-import type { Answering, Connections } from './connections.js';
+import type { Connections } from './connections.js';
 import { LargeAnswer } from './large-answer.js';
 import { FAREWELL_MS, type ServerLimits } from './limits.js';
 import type { FairLoop } from './fair-loop.js';
@@ -28,7 +28,7 @@ class AnsweringCall extends ServerInterceptingCall {
   constructor(
     private readonly call: Call,
     private readonly format: MessageFormat,
-    private readonly connection: Answering,
+    private readonly connection: ReturnType<Connections['answering']>,
     private readonly limits: Pick<ServerLimits, 'answerMs'>,
     private readonly loop: FairLoop,
   ) {

@@ -1,26 +1,29 @@
 import {
   type Metadata,
+  Server,
   ServerCredentials,
   type ServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import net from 'node:net';
 import { messageOf, PlatformError } from '../base/errors.js';
+import { ownValue } from '../base/own-value.js';
 import { traceServerCall } from '../tracing/grpc.js';
 import { ActiveCalls } from './active-calls.js';
 import { checkToken } from './bearer-token.js';
 import { Connections } from './connections.js';
-import { GuardedServer } from './guarded-server.js';
-import type { Health } from './health.js';
 import { MAX_MESSAGE_BYTES, SERVER_LIMITS, type ServerLimits } from './limits.js';
 import { FairLoop } from './fair-loop.js';
 import { addressToListenOn, formatHostPort, type HostPort, isLoopbackAddress } from './loopback.js';
+import { contractFormat, type MessageFormat, standardFormat } from './message-format.js';
 import { quietLibrary } from './quiet-library.js';
 import { receiveRequests } from './receive-requests.js';
 import type { ServerSecurity } from './security.js';
 import { sendAnswers } from './send-answers.js';
 
 const SHUTDOWN_LIMIT_MS = 2000;
+
+const asItIs = (bytes: Buffer): Buffer => bytes;
 
 export interface RpcServerOptions {
   readonly security?: ServerSecurity | undefined;
@@ -34,30 +37,10 @@ export interface AddOptions<Implementation> {
   readonly maxRequestBytes?: Partial<Readonly<Record<keyof Implementation, number>>>;
 }
 
-export interface RpcServer {
-  readonly calls: ActiveCalls;
+export type RpcServer = ReturnType<typeof createRpcServer>;
 
-  isTrusted(call: { readonly metadata: Metadata }): boolean;
-
-  holderOf(call: { readonly metadata: Metadata }): string;
-
-  /** Of the call's connection, including those of incomplete messages. */
-  receivedBytes(call: { getPeer(): string }): number;
-
-  addService<Implementation extends UntypedServiceImplementation>(
-    definition: ServiceDefinition<Implementation>,
-    implementation: Implementation,
-    options?: AddOptions<Implementation>,
-  ): void;
-
-  /**
-   * @returns host:port; port 0 takes a free one
-   * @throws PlatformError `usage` beyond loopback without TLS or a token, `unavailable` where it cannot listen
-   */
-  listen(address: HostPort): Promise<string>;
-
-  /** Sends the reason to waiting clients, and stops. May be called again. */
-  close(reason: PlatformError): Promise<void>;
+export interface WithMetadata {
+  readonly metadata: Metadata;
 }
 
 function makeCredentials({ identity, clientCaPem }: ServerSecurity): ServerCredentials {
@@ -78,7 +61,8 @@ export function assertProtected(host: string, address: string, security: ServerS
   throw new PlatformError('usage', `${message}; or listen on 127.0.0.1`);
 }
 
-function bind(listener: net.Server, host: string, address: string, port: number): Promise<number> {
+/** @param address of the host @returns host:port @throws PlatformError `unavailable` where it cannot listen */
+export function bind(listener: net.Server, { host, port }: HostPort, address: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const onError = (cause: Error): void => {
       const message = `cannot listen on ${formatHostPort({ host, port })}: ${messageOf(cause)}; choose another address`;
@@ -89,12 +73,12 @@ function bind(listener: net.Server, host: string, address: string, port: number)
       listener.off('error', onError);
       // From now on, errors concern single connections, for example too few file descriptors.
       listener.on('error', () => {});
-      resolve((listener.address() as net.AddressInfo).port);
+      resolve(formatHostPort({ host, port: (listener.address() as net.AddressInfo).port }));
     });
   });
 }
 
-export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
+export function createRpcServer(options: RpcServerOptions = {}) {
   quietLibrary();
   const { security = {} } = options;
   const limits = { ...SERVER_LIMITS, ...options.limits };
@@ -103,7 +87,8 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
   const connections = new Connections(limits);
   const services: string[] = [];
   const check = checkToken(security);
-  const server = new GuardedServer((formats) => ({
+  const formats = new Map<string, MessageFormat>();
+  const server = new Server({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_concurrent_streams': limits.callsPerConnection,
@@ -117,8 +102,8 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
       ...(check === undefined ? [] : [check.interceptor]),
       traceServerCall,
     ],
-  }));
-  let health: Health | undefined;
+  });
+  let stopHealth: (() => void) | undefined;
   const injector = server.createConnectionInjector(makeCredentials(security));
   const listener = net.createServer((socket) => {
     connections.add(socket);
@@ -126,8 +111,21 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
   });
   listener.maxConnections = limits.connections;
 
+  /** The library passes requests and answers as bytes; interceptors decode and encode them. */
+  function add(
+    definition: ServiceDefinition,
+    implementation: UntypedServiceImplementation,
+    formatOf: (method: ServiceDefinition[string], name: string) => MessageFormat,
+  ): void {
+    const inBytes = Object.entries(definition).map(([name, method]) => {
+      formats.set(method.path, formatOf(method, name));
+      return [name, { ...method, requestDeserialize: asItIs, responseSerialize: asItIs }];
+    });
+    server.addService(Object.fromEntries(inBytes) as ServiceDefinition, implementation);
+  }
+
   async function stop(reason: PlatformError): Promise<void> {
-    health?.stop();
+    stopHealth?.();
     listener.close();
     calls.abort(reason);
     await new Promise<void>((resolve) => {
@@ -144,32 +142,43 @@ export function createRpcServer(options: RpcServerOptions = {}): RpcServer {
   let stopped: Promise<void> | undefined;
   return {
     calls,
-    isTrusted: ({ metadata }) => check === undefined || check.holderOf(metadata) !== undefined,
+    isTrusted: ({ metadata }: WithMetadata): boolean => check === undefined || check.holderOf(metadata) !== undefined,
 
-    holderOf: ({ metadata }) => check?.holderOf(metadata) ?? '',
+    holderOf: ({ metadata }: WithMetadata): string => check?.holderOf(metadata) ?? '',
 
-    receivedBytes: (call) => connections.receivedBytes(call.getPeer()),
+    /** Of the call's connection, including those of incomplete messages. */
+    receivedBytes: (call: { getPeer(): string }): number => connections.receivedBytes(call.getPeer()),
 
-    addService(definition, implementation, { maxRequestBytes = {} } = {}) {
-      server.addContractService(definition, implementation, new Map(Object.entries(maxRequestBytes)));
+    addService<Implementation extends UntypedServiceImplementation>(
+      definition: ServiceDefinition<Implementation>,
+      implementation: Implementation,
+      { maxRequestBytes = {} }: AddOptions<Implementation> = {},
+    ): void {
+      add(definition, implementation, (method, name) => contractFormat(method, ownValue(maxRequestBytes, name)));
       const path = Object.values(definition)[0]?.path ?? '';
-      const name = path.slice(1, path.lastIndexOf('/'));
-      services.push(name);
+      services.push(path.slice(1, path.lastIndexOf('/')));
     },
 
-    async listen({ host, port }) {
-      const address = await addressToListenOn(host);
-      assertProtected(host, address, security);
+    /**
+     * @returns host:port; port 0 takes a free one
+     * @throws PlatformError `usage` beyond loopback without TLS or a token, `unavailable` where it cannot listen
+     */
+    async listen(at: HostPort): Promise<string> {
+      const address = await addressToListenOn(at.host);
+      assertProtected(at.host, address, security);
       if (options.isPrivate !== true) {
         const { addHealth } = await import('./health.js');
         const { addReflection } = await import('./reflection.js');
-        health = addHealth(server, services);
-        addReflection(server, services);
+        const standard: Pick<Server, 'addService'> = {
+          addService: (definition, implementation) => add(definition, implementation, standardFormat),
+        };
+        stopHealth = addHealth(standard, services);
+        addReflection(standard, services);
       }
-      const boundPort = await bind(listener, host, address, port);
-      return formatHostPort({ host, port: boundPort });
+      return bind(listener, at, address);
     },
 
-    close: (reason) => (stopped ??= stop(reason)),
+    /** Sends the reason to waiting clients, and stops. May be called again. */
+    close: (reason: PlatformError): Promise<void> => (stopped ??= stop(reason)),
   };
 }

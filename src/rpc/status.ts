@@ -63,11 +63,6 @@ function causeIn(details: string): string {
 
 export type PeerKind = 'agent' | 'server' | 'inference server';
 
-export interface Peer {
-  readonly kind: PeerKind;
-  readonly address: string;
-}
-
 const COMMANDS: Readonly<Record<PeerKind, string>> = {
   agent: 'start an agent there with `mlmodelscope agent`',
   server: 'start a server there with `mlmodelscope serve`',
@@ -88,7 +83,10 @@ const OTHER_KIND: Readonly<Record<PeerKind, string>> = {
   'inference server': 'name the gRPC port of a server of the Open Inference Protocol',
 };
 
-export function fromStatus(answer: StatusObject, { kind, address }: Peer): PlatformError {
+export function fromStatus(
+  answer: StatusObject,
+  { kind, address }: { readonly kind: PeerKind; readonly address: string },
+): PlatformError {
   const [named] = answer.metadata.get(ERROR_CODE_TRAILER);
   if (isErrorCode(named)) return new PlatformError(named, answer.details);
   const code = CODE_OF[answer.code] ?? 'internal';

@@ -41,13 +41,8 @@ export class Acceptance {
     checkId(id);
     const { collections, ownership, loader, jobs } = this.options;
     const known = await collections.records.get({ id });
-    let described: Described | undefined;
-    const decide = (it: Described): boolean => {
-      described = it;
-      return known === undefined && this.#canRun(it);
-    };
-    const submission = await loader.load(received, decide, waiting);
-    if (described === undefined) throw new PlatformError('internal', 'the submission has no manifest');
+    const decide = (it: Described): boolean => known === undefined && this.#canRun(it);
+    const { described, submission } = await loader.load(received, decide, waiting);
     const isOwn = known === undefined && (await ownership.take([id])).has(id);
     // Another server may have accepted the evaluation meanwhile.
     const there = known ?? (await collections.records.get({ id }));
@@ -56,7 +51,11 @@ export class Acceptance {
       throw new PlatformError('unavailable', `another server is accepting the evaluation ${id} now; submit it again`);
     }
     if (submission === undefined) throw new PlatformError('internal', 'the submission has no models');
-    const record = newRecord(id, described, traceContext);
+    const { name, plugin, digest, requirements } = described;
+    const now = new Date().toISOString();
+    const times = { submittedAt: now, changedAt: now };
+    const fresh = { state: 'queued', attempts: 0, ...times, traceContext: { ...traceContext } } as const;
+    const record: EvaluationRecord = { id, name, plugin, digest, ...fresh };
     try {
       await putSubmission(record, submission, collections);
     } catch (error) {
@@ -64,7 +63,7 @@ export class Acceptance {
       await ownership.release(id).catch(() => undefined);
       throw error;
     }
-    await jobs.begin(record, described.requirements);
+    await jobs.begin(record, requirements);
     return record;
   }
 
@@ -93,23 +92,4 @@ export class Acceptance {
     agents.choose((system) => unmetRequirements(requirements, system));
     return true;
   }
-}
-
-function newRecord(
-  id: string,
-  { name, plugin, digest }: Described,
-  traceContext: Readonly<Record<string, string>>,
-): EvaluationRecord {
-  const now = new Date().toISOString();
-  return {
-    id,
-    name,
-    plugin,
-    state: 'queued',
-    digest,
-    attempts: 0,
-    submittedAt: now,
-    changedAt: now,
-    traceContext: { ...traceContext },
-  };
 }

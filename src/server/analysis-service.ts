@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { messageOf, PlatformError } from '../base/errors.js';
+import { FairSemaphore } from '../base/fair-semaphore.js';
 import { namedAnalysis, pluginWithAnalyses, type Analysts } from '../evaluation/run/named-analysis.js';
 import { runAnalysis } from '../evaluation/run/run-analysis.js';
 import { type AnalysisServiceServer, AnalysisServiceService } from '../generated/mlmodelscope/analysis/v1/analysis.js';
@@ -12,6 +13,7 @@ const MAX_SETTINGS_LENGTH = 65_536;
 /** Of the table in an answer; the rest is for the message around it. */
 const MAX_TABLE_BYTES = MAX_MESSAGE_BYTES - 65_536;
 
+/** With the one that runs. */
 const MAX_WAITING = 16;
 
 const settingsSchema = z.record(z.string(), z.unknown());
@@ -30,21 +32,18 @@ function parseSettings(text: string): object {
 
 /** Runs analyses on a store, one at a time, because each may read all of it. */
 export function addAnalysisService(server: RpcServer, store: ResultStore, plugins: Analysts): void {
-  let last: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
+  const turns = new FairSemaphore(1);
 
   const answers = {
     runAnalysis: server.calls.unary(async (call, signal) => {
       const { plugin, analysis, settingsJson } = call.request;
       const asked = namedAnalysis(analysis, pluginWithAnalyses(plugin, plugins));
       const settings = parseSettings(settingsJson);
-      if (waiting >= MAX_WAITING) {
-        throw new PlatformError('exhausted', `${waiting} analyses are waiting already; ask again later`);
+      if (turns.waiting >= MAX_WAITING - 1) {
+        throw new PlatformError('exhausted', `${MAX_WAITING} analyses are waiting already; ask again later`);
       }
-      waiting++;
-      const run = last.then(() => runAnalysis(asked, settings, { store, signal })).finally(() => waiting--);
-      last = run.catch(() => undefined);
-      const tableJson = JSON.stringify(await run);
+      const table = await turns.run(() => runAnalysis(asked, settings, { store, signal }), { signal });
+      const tableJson = JSON.stringify(table);
       if (Buffer.byteLength(tableJson) > MAX_TABLE_BYTES) {
         throw new PlatformError('usage', `the table of ${analysis} is too large for one answer; ask for less of it`);
       }

@@ -69,6 +69,9 @@ export async function registrationIn(messages: AsyncIterator<PluginMessage>): Pr
   const first = await messages.next();
   if (first.done === true) throw new PlatformError('timeout', 'the plugin left without a registration; send it first');
   const parsed = registrationSchema.safeParse(first.value);
-  if (parsed.success) return parsed.data;
-  throw new PlatformError('usage', `the plugin cannot be registered: ${schemaProblems(parsed.error).join('; ')}`);
+  if (!parsed.success) {
+    throw new PlatformError('usage', `the plugin cannot be registered: ${schemaProblems(parsed.error).join('; ')}`);
+  }
+  const { name, version, manifestSchemaJson, slots } = parsed.data;
+  return { name, version, manifestSchemaJson, slots };
 }

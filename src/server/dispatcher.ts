@@ -1,11 +1,11 @@
-import { messageOf, PlatformError } from '../base/errors.js';
+import { PlatformError } from '../base/errors.js';
 import { suggestion } from '../base/suggestion.js';
 import { leased, registrationIn } from './attach.js';
-import { failure, type PlatformEvent } from '../evaluation/event.js';
+import { failure, failureOf, type PlatformEvent } from '../evaluation/event.js';
 import type { EvaluationJob } from './job.js';
-import type { PlatformEnd, Registration } from '../evaluation/link/link.js';
+import type { PlatformEnd, PluginSummary } from '../evaluation/link/link.js';
 import { PluginSession } from './plugin-session.js';
-import { type RunInputs, prepareRunInputs, type RunSources } from './run-inputs.js';
+import { inWords, type RunInputs, prepareRunInputs, type RunSources } from './run-inputs.js';
 
 /** All in milliseconds. */
 export interface DispatchLimits {
@@ -44,16 +44,6 @@ const MAX_PLUGINS = 256;
 /** A waiting evaluation gets an event with its first place in the queue, and with each of the last 10 places. */
 const TOLD_PLACES = 10;
 
-export interface AttachedPlugin extends Registration {
-  readonly running: number;
-}
-
-export interface Working {
-  readonly id: string;
-  readonly name: string;
-  readonly agents: readonly string[];
-}
-
 export class Dispatcher {
   readonly #sessions = new Set<PluginSession>();
   readonly #waiting = new Set<EvaluationJob>();
@@ -76,21 +66,21 @@ export class Dispatcher {
     },
   ) {}
 
-  plugins(): readonly AttachedPlugin[] {
+  plugins(): readonly PluginSummary[] {
     return [...this.#sessions].map(({ registration, running }) => ({ ...registration, running }));
   }
 
-  working(): readonly Working[] {
+  working() {
     return [...this.#agents].map(([{ id, record }, agents]) => ({ id, name: record.name, agents }));
   }
 
-  hasPlugin(name: string): boolean {
-    return [...this.#sessions].some(({ registration }) => registration.name === name);
+  attachedNames(): ReadonlySet<string> {
+    return new Set([...this.#sessions].map(({ registration }) => registration.name));
   }
 
   requirePlugin(name: string): void {
-    if (this.hasPlugin(name) || this.options.ownPlugins.includes(name)) return;
-    const names = [...new Set([...this.#sessions].map(({ registration }) => registration.name))];
+    const names = [...this.attachedNames()];
+    if (names.includes(name) || this.options.ownPlugins.includes(name)) return;
     const others = names.length === 0 ? 'nor is any other' : `attached are ${names.join(', ')}`;
     const meant = suggestion(name, names);
     const start = `start it with \`mlmodelscope plugin ${name} --server ADDRESS\``;
@@ -186,7 +176,7 @@ export class Dispatcher {
 
   /** Adds an event to each evaluation whose plugin runs others, with its place in the queue, or is being started. */
   #tellPositions(): void {
-    const attached = new Set([...this.#sessions].map(({ registration }) => registration.name));
+    const attached = this.attachedNames();
     const waiting = new Map<string, number>();
     for (const job of this.#inTurn()) {
       const { plugin } = job.record;
@@ -243,9 +233,8 @@ export class Dispatcher {
       if (prepared === undefined) next = 'agent';
       else if (!(await this.#runOn(job, session, prepared))) next = 'queue';
     } catch (error) {
-      const how = failure(error instanceof PlatformError ? error.code : 'internal', messageOf(error));
       // If the store fails, this error cannot be stored.
-      if (!this.#isClosed && !job.left.signal.aborted) await job.finish(how).catch(() => undefined);
+      if (!this.#isClosed && !job.left.signal.aborted) await job.finish(failureOf(error)).catch(() => undefined);
     }
     this.#running.delete(job);
     session.giveSlotBack();
@@ -271,12 +260,12 @@ export class Dispatcher {
   /** @returns whether the evaluation has ended */
   async #runOn(job: EvaluationJob, session: PluginSession, prepared: RunInputs): Promise<boolean> {
     if (job.isCancelled) return false;
-    const { submission, agents, working, named, framework, frameworkVersion } = prepared;
+    const { submission, agents, working } = prepared;
+    const [{ framework, frameworkVersion }] = agents;
     const { name, version } = session.registration;
     const run = await job.start();
-    const { attempt } = run;
-    const of = { plugin: name, pluginVersion: version, agent: named, framework, frameworkVersion };
-    await job.log.append({ kind: 'started', ...of, attempt });
+    const of = { plugin: name, pluginVersion: version, agent: inWords(working), framework, frameworkVersion };
+    await job.log.append({ kind: 'started', ...of, attempt: run.attempt });
     const { silenceMs, waitForAgentMs } = this.options.limits;
     const minutes = Math.round(silenceMs / 60_000);
     const message = `the plugin ${name} has sent no event for ${minutes} minutes; check its process, and submit again`;

@@ -7,11 +7,6 @@ import type { OpenLog, StoredLogs } from './stored-logs.js';
 
 const MAX_LISTED = 1000;
 
-export interface EvaluationView {
-  readonly record: EvaluationRecord;
-  readonly last: LoggedEvent | undefined;
-}
-
 export interface ReaderOptions {
   readonly collections: Pick<EvaluationCollections, 'records'>;
   readonly jobs: Pick<Jobs, 'has' | 'get'>;
@@ -24,7 +19,7 @@ export class EvaluationReader {
 
   constructor(private readonly options: ReaderOptions) {}
 
-  async get(id: string, signal?: AbortSignal): Promise<EvaluationView> {
+  async get(id: string, signal?: AbortSignal) {
     const { collections, jobs } = this.options;
     if (!jobs.has(id)) await storedRecord(collections, id);
     const { log, close } = await this.#logOf(id, signal);

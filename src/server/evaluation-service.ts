@@ -18,12 +18,13 @@ import type { RpcServer } from '../rpc/server.js';
 import { activeTracing } from '../tracing/tracing.js';
 import { throwIfCancelled } from '../base/cancellation.js';
 import type { Event } from '../generated/mlmodelscope/evaluation/v1/event.js';
+import type { LoggedEvent } from '../evaluation/event.js';
 import { toWireLogged, toWireWithheld } from '../evaluation/wire/event-wire.js';
 import { Followers } from './followers.js';
 import type { Platform } from './platform.js';
 import { toWireEvaluation } from '../evaluation/wire/record-wire.js';
 import { submitEvaluationInBytes, type SubmitRequest } from './submit-request.js';
-import { ResultTeller } from './tell-result.js';
+import { tellInParts, wholeResult } from './tell-result.js';
 
 const DEFAULT_PAGE = 100;
 const MAX_PAGE_SIZE = 1000;
@@ -35,6 +36,8 @@ const LAST_EVENT = 2;
 export function addEvaluationService(server: RpcServer, platform: Platform): void {
   const { calls } = server;
   const followers = new Followers();
+  const opening = (call: { getPeer(): string }, id: string, logged: LoggedEvent) => (signal: AbortSignal) =>
+    platform.openResult(id, logged, { signal, client: call.getPeer() });
 
   server.addService(
     {
@@ -59,14 +62,16 @@ export function addEvaluationService(server: RpcServer, platform: Platform): voi
           const { evaluationId, afterSequence, resultInParts } = call.request;
           const isTrusted = server.isTrusted(call);
           const send = (event: Event): Promise<void> => calls.send(call, { event }, signal);
-          const results = new ResultTeller(platform, call.getPeer());
           const leave = followers.add(call.getPeer());
           try {
             for await (const logged of platform.follow(evaluationId, Number(afterSequence), signal)) {
               if (logged.event.kind !== 'done') await send(toWireLogged(logged));
               else if (!isTrusted) await send(toWireWithheld(logged));
-              else if (resultInParts) await results.inParts(evaluationId, logged, send, signal);
-              else await calls.send(call, results.whole(evaluationId, logged, FOLLOWED_EVENT), signal);
+              else if (resultInParts) await tellInParts(logged, opening(call, evaluationId, logged), send, signal);
+              else {
+                const whole = wholeResult(logged, opening(call, evaluationId, logged), FOLLOWED_EVENT);
+                await calls.send(call, whole, signal);
+              }
             }
             throwIfCancelled(signal);
           } finally {
@@ -82,7 +87,7 @@ export function addEvaluationService(server: RpcServer, platform: Platform): voi
         if (!server.isTrusted(call)) return { evaluation, lastEvent: toWireWithheld(last) };
         if (withoutResult || last.event.kind !== 'done') return { evaluation, lastEvent: toWireLogged(last) };
         const before = GetEvaluationResponse.encode({ evaluation, lastEvent: undefined }).finish();
-        return new ResultTeller(platform, call.getPeer()).whole(evaluationId, last, LAST_EVENT, before);
+        return wholeResult(last, opening(call, evaluationId, last), LAST_EVENT, before);
       }),
       listEvaluations: calls.unary<ListEvaluationsRequest, ListEvaluationsResponse>(async (call) => {
         const size = Math.min(call.request.pageSize || DEFAULT_PAGE, MAX_PAGE_SIZE);

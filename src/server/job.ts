@@ -1,5 +1,6 @@
 import { type FinalEvent, isFinal, type PlatformEvent, waiting } from '../evaluation/event.js';
 import { EventLog, type IsOwn } from './event-log.js';
+import { untilAborted } from '../base/cancellation.js';
 import { PlatformError } from '../base/errors.js';
 import type { Requirements } from '../manifest/index.js';
 import type { RunKey } from '../evaluation/link/link.js';
@@ -16,8 +17,8 @@ export function recordAfter(record: EvaluationRecord, last: PlatformEvent | unde
 
 export class EvaluationJob {
   #record: EvaluationRecord;
-  readonly ended: Promise<void>;
-  readonly #end: () => void;
+  readonly #end = new AbortController();
+  readonly ended = untilAborted(this.#end.signal);
   readonly left = new AbortController();
   isCancelled = false;
   /** Its place in the queue in the last event about it, 0 while its plugin is being started; undefined while it does not wait for its plugin. */
@@ -37,9 +38,6 @@ export class EvaluationJob {
     public requirements: Requirements | undefined,
   ) {
     this.#record = record;
-    let end = (): void => {};
-    this.ended = new Promise((resolve) => (end = resolve));
-    this.#end = end;
   }
 
   static async open(
@@ -62,7 +60,7 @@ export class EvaluationJob {
   }
 
   get run(): RunKey {
-    return { evaluation: this.id, attempt: this.#record.attempts };
+    return { evaluationId: this.id, attempt: this.#record.attempts };
   }
 
   /** Begins a run on a plugin. @throws PlatformError `unavailable` if another server has the evaluation */
@@ -103,7 +101,7 @@ export class EvaluationJob {
     const last = this.log.last?.event;
     await this.collections.parts.delete({ evaluation: this.id });
     await this.#change({ state: STATE_AFTER[last !== undefined && isFinal(last) ? last.kind : how.kind] });
-    this.#end();
+    this.#end.abort();
   }
 
   async #change(changes: Partial<EvaluationRecord>): Promise<void> {

@@ -56,11 +56,9 @@ export class Jobs {
         if (mayRun(record)) waiting.push(record);
       }
     }
-    waiting.sort((a, b) => a.submittedAt.localeCompare(b.submittedAt));
-    await this.adopt(
-      waiting.map(({ id }) => id),
-      reason,
-    );
+    const inOrder = waiting.sort((a, b) => a.submittedAt.localeCompare(b.submittedAt));
+    const ids = inOrder.map(({ id }) => id);
+    await this.adopt(ids, reason);
   }
 
   async adopt(ids: readonly string[], reason: string): Promise<void> {

@@ -16,7 +16,7 @@ export interface OtherServersOptions {
   readonly collections: EvaluationCollections;
   readonly jobs: Jobs;
   readonly agents: Pick<AgentDirectory, 'list'>;
-  readonly dispatcher: Pick<Dispatcher, 'cancel' | 'hasPlugin'>;
+  readonly dispatcher: Pick<Dispatcher, 'cancel' | 'attachedNames'>;
   readonly watchMs: number;
 }
 
@@ -31,7 +31,7 @@ export class OtherServers {
     const { signal } = this.#stop;
     const { jobs, agents, dispatcher, watchMs } = this.options;
     // Without a plugin or an agent, this server leaves an evaluation to another server, which may have both.
-    const canRun = ({ plugin }: EvaluationRecord): boolean => dispatcher.hasPlugin(plugin);
+    const canRun = ({ plugin }: EvaluationRecord): boolean => dispatcher.attachedNames().has(plugin);
     for (;;) {
       await setTimeout(watchMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;

@@ -1,6 +1,5 @@
-import { messageOf, PlatformError } from '../base/errors.js';
 import { isJson } from '../base/is-json.js';
-import { failure, type FinalEvent, isFinal, type PlatformEvent } from '../evaluation/event.js';
+import { failure, failureOf, type FinalEvent, isFinal, type PlatformEvent } from '../evaluation/event.js';
 import type { PlatformEnd, PluginMessage, Registration, Run, RunKey } from '../evaluation/link/link.js';
 
 interface ActiveRun {
@@ -40,31 +39,31 @@ export class PluginSession {
   async run(run: Run<Uint8Array>, { keep, miss }: Pick<ActiveRun, 'keep' | 'miss'>): Promise<FinalEvent | undefined> {
     if (this.#isLost) return undefined;
     const ended = new Promise<FinalEvent | undefined>((end) => {
-      this.#runs.set(run.evaluation, { attempt: run.attempt, keep, miss, end });
+      this.#runs.set(run.evaluationId, { attempt: run.attempt, keep, miss, end });
     });
     await this.link.send({ kind: 'run', ...run });
     return ended;
   }
 
-  end({ evaluation, attempt }: RunKey, how: FinalEvent): void {
-    const run = this.#runs.get(evaluation);
-    if (run?.attempt !== attempt) return;
-    this.#runs.delete(evaluation);
-    void this.link.send({ kind: 'stop', evaluation, attempt });
+  end(key: RunKey, how: FinalEvent): void {
+    const run = this.#runs.get(key.evaluationId);
+    if (run?.attempt !== key.attempt) return;
+    this.#runs.delete(key.evaluationId);
+    this.stop(key);
     run.end(how);
   }
 
-  stop({ evaluation, attempt }: RunKey): void {
-    void this.link.send({ kind: 'stop', evaluation, attempt });
+  stop({ evaluationId, attempt }: RunKey): void {
+    void this.link.send({ kind: 'stop', evaluationId, attempt });
   }
 
   /** Handles a message of the plugin; resolves when the plugin may send the next one. */
   async take(message: PluginMessage): Promise<void> {
     if (message.kind !== 'event' && message.kind !== 'unreachable') return;
-    const { evaluation, attempt } = message;
-    const run = this.#runs.get(evaluation);
+    const { evaluationId } = message;
+    const run = this.#runs.get(evaluationId);
     // An earlier run that was ended may still send messages.
-    if (run?.attempt !== attempt) return;
+    if (run?.attempt !== message.attempt) return;
     if (message.kind === 'unreachable') {
       run.miss(message.agent, message.reason);
       return;
@@ -73,16 +72,15 @@ export class PluginSession {
     if (isFinal(event)) {
       const how = await this.#checked(event);
       // The run may have ended in another way meanwhile.
-      if (this.#runs.get(evaluation) !== run) return;
-      this.#runs.delete(evaluation);
+      if (this.#runs.get(evaluationId) !== run) return;
+      this.#runs.delete(evaluationId);
       run.end(how);
       return;
     }
     try {
       await run.keep(event);
     } catch (error) {
-      const code = error instanceof PlatformError ? error.code : 'internal';
-      this.end({ evaluation, attempt }, failure(code, messageOf(error)));
+      this.end(message, failureOf(error));
     }
   }
 

@@ -16,19 +16,15 @@ export interface RunSources {
 export interface RunInputs {
   readonly submission: Uint8Array;
   /** At least one. The first ones do the work, as many as are required; the others can replace them. */
-  readonly agents: readonly RegisteredAgent[];
+  readonly agents: readonly [RegisteredAgent, ...RegisteredAgent[]];
   /** Addresses of the agents that do the work. */
   readonly working: readonly string[];
-  /** The same, as an event names them. */
-  readonly named: string;
-  readonly framework: string;
-  readonly frameworkVersion: string;
 }
 
 /** The most addresses that an event names. Further agents are only counted. */
 const MAX_NAMED = 8;
 
-function inWords(addresses: readonly string[]): string {
+export function inWords(addresses: readonly string[]): string {
   const named = addresses.slice(0, MAX_NAMED);
   const others = addresses.length - named.length;
   return [...named, ...(others > 0 ? [`${others} more`] : [])].join(', ');
@@ -41,7 +37,7 @@ export async function prepareRunInputs(
   waitForAgentMs: number,
 ): Promise<RunInputs | undefined> {
   const requirements = (job.requirements ??= await storedRequirements(job, sources));
-  let agents: readonly [RegisteredAgent, ...RegisteredAgent[]];
+  let agents: RunInputs['agents'];
   try {
     const unmet: Unmet = (system) => unmetRequirements(requirements, system);
     // The chosen ones come first. Only the agents know which of them are of one system.
@@ -51,20 +47,12 @@ export async function prepareRunInputs(
     await job.wait(error.message);
     return undefined;
   }
-  const [{ framework, frameworkVersion }] = agents;
   const submission = await getSubmission(job.id, sources.submissions);
   const addresses = agents.map(({ address }) => address);
-  const working = isOneAgent(requirements.agents) ? addresses.slice(0, 1) : addresses;
-  return { submission, agents, working, named: inWords(working), framework, frameworkVersion };
+  return { submission, agents, working: isOneAgent(requirements.agents) ? addresses.slice(0, 1) : addresses };
 }
 
 /** The requirements of an evaluation that was submitted to another server, or before a restart. */
 async function storedRequirements(job: EvaluationJob, { submissions, loader }: RunSources): Promise<Requirements> {
-  let requirements: Requirements | undefined;
-  await loader.load(await getSubmission(job.id, submissions), (described) => {
-    requirements = described.requirements;
-    return false;
-  });
-  if (requirements === undefined) throw new PlatformError('internal', 'the submission has no manifest');
-  return requirements;
+  return (await loader.load(await getSubmission(job.id, submissions), () => false)).described.requirements;
 }

@@ -1,5 +1,5 @@
 import { PlatformError } from '../base/errors.js';
-import { createDirectory, type LeasedDirectory } from '../directory/agent-directory.js';
+import { createDirectory, type AgentDirectory } from '../directory/agent-directory.js';
 import { addAgentRegistryService } from '../directory/agent-registry-service.js';
 import { addRegistryService } from '../directory/registry-service.js';
 import type { HostPort } from '../rpc/loopback.js';
@@ -12,7 +12,7 @@ import type { Analysts } from '../evaluation/run/named-analysis.js';
 import { addAnalysisService } from './analysis-service.js';
 import { addEvaluationService } from './evaluation-service.js';
 import type { ShowResult } from './http/site-data.js';
-import type { WebLimits, WebServer, WebServerOptions } from './http/web-server.js';
+import type { WebLimits, WebServer } from './http/web-server.js';
 import type { SubmissionLoader } from './loading/submission-loader.js';
 import { Platform } from './platform.js';
 import { addPluginService } from './plugin-service.js';
@@ -27,7 +27,7 @@ export interface ServerOptions {
   /** The authorities and the certificate for the agents that it forwards predictions to. No token of it is shown. */
   readonly agentSecurity?: ClientSecurity | undefined;
   readonly limits?: Partial<DispatchLimits> | undefined;
-  readonly directory?: LeasedDirectory | undefined;
+  readonly directory?: AgentDirectory | undefined;
   /** Where it serves pages and the API over HTTP, and how it shows results there; undefined for gRPC alone. */
   readonly http?:
     | {
@@ -54,15 +54,6 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** Loaded where it is used, because it takes as long to load as a short command. */
-async function startWeb({
-  security = {},
-  ...options
-}: Omit<WebServerOptions, 'security'> & Pick<ServerOptions, 'security'>): Promise<WebServer> {
-  const { startWebServer } = await import('./http/web-server.js');
-  return startWebServer({ ...options, security });
-}
-
 /** @throws PlatformError as the server's `listen`, and `storage` */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const leases = new Leases(options.store, 'evaluation');
@@ -75,8 +66,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 async function serve(options: ServerOptions, leases: Leases): Promise<RunningServer> {
-  const { listen, store, security, agentSecurity = {}, limits = {}, analysts = [], resume = true } = options;
-  const { directory = createDirectory(), loader, ownPlugins } = options;
+  const { listen, store, security = {}, agentSecurity = {}, limits = {}, analysts = [], resume = true } = options;
+  const { directory = createDirectory(), loader, ownPlugins, http } = options;
   const server = createRpcServer({ security });
   const ownership = leasedOwnership(leases);
   const platform = await Platform.open({ store, agents: directory, limits, loader, ownership, ownPlugins }, { resume });
@@ -95,20 +86,23 @@ async function serve(options: ServerOptions, leases: Leases): Promise<RunningSer
     'unavailable',
     'the server is shutting down; the evaluation continues when it is started again',
   );
-  const stop = async (web?: WebServer): Promise<void> => {
+  let web: WebServer | undefined;
+  const stop = async (): Promise<void> => {
     await web?.close();
     platform.close();
     await server.close(reason);
     forwarding.close();
     await leases.close();
   };
-  const { http } = options;
-  const web =
-    http &&
-    (await startWeb({ ...http, platform, store, agents: directory, agentSecurity, security }).catch(async (error) => {
+  if (http !== undefined) {
+    // Loaded where it is used, because it takes as long to load as a short command.
+    const { startWebServer } = await import('./http/web-server.js');
+    const sources = { platform, store, agents: directory, agentSecurity, security };
+    web = await startWebServer({ ...http, ...sources }).catch(async (error) => {
       await stop();
       throw error;
-    }));
+    });
+  }
   let stopped: Promise<void> | undefined;
-  return { address, httpAddress: web?.address, platform, close: () => (stopped ??= stop(web)) };
+  return { address, httpAddress: web?.address, platform, close: () => (stopped ??= stop()) };
 }

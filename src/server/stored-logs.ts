@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
+import { RecentlyUsed } from '../base/recently-used.js';
 import type { EventDocument } from '../evaluation/records.js';
 import type { Collection } from '../store/collection.js';
-import { RecentlyUsed } from '../base/recently-used.js';
 import { EventLog } from './event-log.js';
-import { type Release, FairSemaphore } from '../base/fair-semaphore.js';
+import { SharedReads } from './shared-reads.js';
 
 const MAX_OPEN = 32;
 
@@ -20,21 +20,12 @@ export interface OpenLog {
   readonly close: () => void;
 }
 
-interface Shared {
-  readonly log: Promise<EventLog>;
-  readonly leave: Release;
-  /** Aborted when the log has no readers any more, or is replaced. */
-  readonly end: AbortController;
-  readers: number;
-}
-
 /**
  * The events of evaluations that do not run here: they have ended, or another server runs them. Readers share one read;
  * ended logs that were read last are kept, because reading a log means reading the result, too.
  */
 export class StoredLogs {
-  readonly #shared = new Map<string, Shared>();
-  readonly #semaphore = new FairSemaphore(MAX_OPEN);
+  readonly #reads = new SharedReads<EventLog>(MAX_OPEN);
   readonly #ended = new RecentlyUsed<EventLog>(MAX_KEPT);
 
   constructor(private readonly documents: Collection<EventDocument>) {}
@@ -42,58 +33,27 @@ export class StoredLogs {
   async open(evaluation: string, signal?: AbortSignal): Promise<OpenLog> {
     const ended = this.#ended.get(evaluation);
     if (ended !== undefined) return { log: ended, replaced: new AbortController().signal, close: () => {} };
-    const shared = this.#shared.get(evaluation) ?? (await this.#read(evaluation, signal));
-    shared.readers++;
-    let isOpen = true;
-    const close = (): void => {
-      if (isOpen) this.#leave(evaluation, shared);
-      isOpen = false;
+    const read = async (end: AbortSignal): Promise<EventLog> => {
+      const log = await EventLog.open(evaluation, this.documents);
+      void keepUp(log, end);
+      return log;
     };
-    try {
-      const log = await shared.log;
-      if (log.hasEnded) this.#ended.keep(evaluation, log, log.characters);
-      return { log, replaced: shared.end.signal, close };
-    } catch (error) {
-      close();
-      throw error;
-    }
+    const { value: log, end: replaced, close } = await this.#reads.open(evaluation, read, { signal });
+    if (log.hasEnded) this.#ended.keep(evaluation, log, log.characters);
+    return { log, replaced, close };
   }
 
   replace(evaluation: string): void {
-    const shared = this.#shared.get(evaluation);
-    this.#shared.delete(evaluation);
     this.#ended.delete(evaluation);
-    shared?.end.abort();
-  }
-
-  async #read(evaluation: string, signal?: AbortSignal): Promise<Shared> {
-    const leave = await this.#semaphore.take({ signal });
-    const meanwhile = this.#shared.get(evaluation);
-    if (meanwhile !== undefined) {
-      leave();
-      return meanwhile;
-    }
-    const log = EventLog.open(evaluation, this.documents);
-    const shared = { log, leave, end: new AbortController(), readers: 0 };
-    this.#shared.set(evaluation, shared);
-    void keepUp(shared);
-    return shared;
-  }
-
-  #leave(evaluation: string, shared: Shared): void {
-    if (--shared.readers > 0) return;
-    if (this.#shared.get(evaluation) === shared) this.#shared.delete(evaluation);
-    shared.end.abort();
-    shared.leave();
+    this.#reads.replace(evaluation);
   }
 }
 
 /** Reads events that another server adds, while the log has readers. While the store is unavailable, tries again. */
-async function keepUp({ log, end: { signal } }: Shared): Promise<void> {
-  const opened = await log.catch(() => undefined);
-  while (opened !== undefined && !opened.hasEnded) {
+async function keepUp(log: EventLog, signal: AbortSignal): Promise<void> {
+  while (!log.hasEnded) {
     await setTimeout(LOOK_MS, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return;
-    await opened.catchUp().catch(() => undefined);
+    await log.catchUp().catch(() => undefined);
   }
 }

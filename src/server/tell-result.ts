@@ -13,44 +13,33 @@ function endOfPart(json: Buffer, start: number): number {
   return end;
 }
 
-export class ResultTeller {
-  constructor(
-    private readonly platform: Pick<Platform, 'openResult'>,
-    private readonly client: string,
-  ) {}
+type Open = (signal: AbortSignal) => ReturnType<Platform['openResult']>;
 
-  /** @param before the answer's fields before the event, in wire format @param field the number of the event's field */
-  whole(id: string, logged: LoggedEvent, field: number, before: Uint8Array = new Uint8Array()): LargeAnswer {
-    return new LargeAnswer(async (signal) => {
-      const { json, close } = await this.#open(id, logged, signal);
-      return { head: Buffer.concat([before, headOfDone(logged, json.length, field)]), body: json, close };
-    });
-  }
+const NOTHING = Buffer.alloc(0);
 
-  /** Sends the result that comes with an event, and then the event. Between two parts, it holds no part in memory. */
-  async inParts(
-    id: string,
-    logged: LoggedEvent,
-    send: (event: Event) => Promise<void>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    for (let start = 0; ;) {
-      const { json, close } = await this.#open(id, logged, signal);
-      const end = endOfPart(json, start);
-      const part = json.toString('utf8', start, end);
-      close();
-      if (part === '') break;
-      await send(toWireResultPart(logged, part));
-      start = end;
-    }
-    await send(toWireLogged(logged));
-  }
+/** @param before the answer's fields before the event, in wire format @param field the number of the event's field */
+export function wholeResult(logged: LoggedEvent, open: Open, field: number, before = new Uint8Array()): LargeAnswer {
+  return new LargeAnswer(async (signal) => {
+    const { json = NOTHING, close } = await open(signal);
+    return { head: Buffer.concat([before, headOfDone(logged, json.length, field)]), body: json, close };
+  });
+}
 
-  async #open(id: string, logged: LoggedEvent, signal: AbortSignal): Promise<{ json: Buffer; close: () => void }> {
-    const { json = Buffer.alloc(0), close } = await this.platform.openResult(id, logged, {
-      signal,
-      client: this.client,
-    });
-    return { json, close };
+/** Sends the result that comes with an event, and then the event. Between two parts, it holds no part in memory. */
+export async function tellInParts(
+  logged: LoggedEvent,
+  open: Open,
+  send: (event: Event) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let start = 0; ;) {
+    const { json = NOTHING, close } = await open(signal);
+    const end = endOfPart(json, start);
+    const part = json.toString('utf8', start, end);
+    close();
+    if (part === '') break;
+    await send(toWireResultPart(logged, part));
+    start = end;
   }
+  await send(toWireLogged(logged));
 }

@@ -33,30 +33,20 @@ export function buildTracedModel(
 ): TracedModel {
   const holders = kernels.some(({ sequenceIndex }) => sequenceIndex.includes('-'));
   const leaves = holders ? kernels.filter((kernel) => isLeaf(kernel, kernels)) : kernels;
-  const layers = leaves.map(
-    ({
-      sequenceIndex,
-      name,
-      opName,
-      shape,
-      inputShape,
-      inputTypes,
-      outputTypes,
-      runMs,
-      memory,
-      pool,
-    }): MeasuredLayer => ({
+  const layers = leaves.map((kernel): MeasuredLayer => {
+    const { sequenceIndex, name, opName, runMs, memory, pool } = kernel;
+    return {
       index: sequenceIndex,
       name: name === '' ? opName : name,
       operator: opName,
-      inputs: tensorsOf(inputShape, inputTypes),
-      outputs: tensorsOf(shape, outputTypes),
+      inputs: tensorsOf(kernel.inputShape, kernel.inputTypes),
+      outputs: tensorsOf(kernel.shape, kernel.outputTypes),
       samplesMs: runMs,
       runs: runMs.length,
       ...(memory && { memory }),
       ...(pool && { pool }),
       ...(sources.size > 0 && { sources: sources.get(sequenceIndex.replace(/-.*$/, '')) ?? [] }),
-    }),
-  );
+    };
+  });
   return { ...about, layers };
 }

@@ -119,33 +119,20 @@ export async function storeTraces(
       }
     }
     const id = sha256Of(JSON.stringify([system, name, layers.map(withoutFacts), wholeMs, tracedWholeMs])).slice(0, 32);
-    await store.collection(TRACED_LAYERS).putMany(
-      layers.map(
-        (layer, i) =>
-          plain({
-            trace: id,
-            position: String(i).padStart(6, '0'),
-            ...layer,
-            samplesMs: [...layer.samplesMs],
-          }) as StoredLayer,
-      ),
-    );
+    const stored = layers.map((layer, i) => ({ trace: id, position: String(i).padStart(6, '0'), ...layer }));
+    await store.collection(TRACED_LAYERS).putMany(plain(stored) as unknown as StoredLayer[]);
     // The model is stored last, so that a stored model has all of its layers.
-    const times = { wholeMs: [...wholeMs], tracedWholeMs: [...tracedWholeMs] };
-    const ids = traceIds.length === 0 ? {} : { traceIds: [...traceIds] };
-    const own = traced === undefined ? {} : { traced };
     await store.collection(TRACED_MODELS).put({
-      ...{
-        trace: id,
-        system,
-        model: name,
-        source,
-        ...ids,
-        importedAt: importedAt.toISOString(),
-        order,
-        ...times,
-        ...own,
-      },
+      trace: id,
+      system,
+      model: name,
+      source,
+      ...(traceIds.length > 0 && { traceIds: [...traceIds] }),
+      importedAt: importedAt.toISOString(),
+      order,
+      wholeMs: [...wholeMs],
+      tracedWholeMs: [...tracedWholeMs],
+      ...(traced && { traced }),
     });
   }
 }

@@ -2,6 +2,9 @@ import { z } from 'zod';
 
 export const SPAN_KINDS = ['internal', 'server', 'client', 'producer', 'consumer'] as const;
 
+/** In the order of OpenTelemetry's codes. */
+export const SPAN_STATUSES = ['unset', 'ok', 'error'] as const;
+
 const attributeSchema = z.union([
   z.string(),
   z.number(),
@@ -20,7 +23,7 @@ export const spanDocumentSchema = z.strictObject({
   start_unix_nano: z.string().regex(/^\d{1,20}$/),
   end_unix_nano: z.string().regex(/^\d{1,20}$/),
   attributes: z.record(z.string(), attributeSchema),
-  status: z.enum(['unset', 'ok', 'error']),
+  status: z.enum(SPAN_STATUSES),
   status_message: z.string(),
   /** Of the process that made the span. */
   resource: z.record(z.string(), attributeSchema),

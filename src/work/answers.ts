@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Measurement, measurementSchema } from '../measurement/measurement.js';
-import type { Collection, CollectionDefinition } from '../store/collection.js';
+import { measurementSchema } from '../measurement/measurement.js';
+import type { Collection } from '../store/collection.js';
 import type { ResultStore } from '../store/result-store.js';
 
 const answerSchema = z.strictObject({
@@ -10,65 +10,28 @@ const answerSchema = z.strictObject({
   /** Name of the lease of the waiting caller. */
   wanted_by: z.string(),
   measurement: measurementSchema,
+  /** The measurement is in the store as well. */
   is_stored: z.literal(true).optional(),
 });
 
-type Answer = Readonly<z.infer<typeof answerSchema>>;
-
-const ANSWERS: CollectionDefinition<Answer> = {
-  name: 'work_answers',
-  schema: answerSchema,
-  key: ['item', 'request'],
-  indexes: [['wanted_by']],
-  isMomentary: true,
-};
-
-export interface PlacedAnswer {
-  readonly item: string;
-  readonly request: number;
-  readonly wantedBy: string;
-  readonly measurement: Measurement;
-  /** Whether the measurement is in the store as well. */
-  readonly isStored: boolean;
-}
+export type Answers = Collection<Readonly<z.infer<typeof answerSchema>>>;
 
 /**
  * Measurements on their way to waiting callers, in the store that agents and callers share. The caller decides which of
- * two measurements is kept. Methods throw as the store does.
+ * two measurements is kept.
  */
-export class Answers {
-  readonly #answers: Collection<Answer>;
+export function answersIn(store: Pick<ResultStore, 'collection'>): Answers {
+  return store.collection({
+    name: 'work_answers',
+    schema: answerSchema,
+    key: ['item', 'request'],
+    indexes: [['wanted_by']],
+    isMomentary: true,
+  });
+}
 
-  constructor(store: Pick<ResultStore, 'collection'>) {
-    this.#answers = store.collection(ANSWERS);
-  }
-
-  put({ item, request, wantedBy, measurement, isStored }: PlacedAnswer): Promise<void> {
-    const answer = { item, request: String(request), wanted_by: wantedBy, measurement };
-    return this.#answers.put(isStored ? { ...answer, is_stored: true } : answer);
-  }
-
-  async answered(item: string): Promise<ReadonlySet<number>> {
-    const indices = new Set<number>();
-    for await (const { request } of this.#answers.find({ item })) indices.add(Number(request));
-    return indices;
-  }
-
-  async for(wantedBy: string): Promise<readonly PlacedAnswer[]> {
-    const found: PlacedAnswer[] = [];
-    for await (const { item, request, measurement, is_stored: stored } of this.#answers.find({ wanted_by: wantedBy })) {
-      found.push({ item, request: Number(request), wantedBy, measurement, isStored: stored === true });
-    }
-    return found;
-  }
-
-  async forget(item: string): Promise<void> {
-    await this.#answers.delete({ item });
-  }
-
-  async forgetOrphans(waits: (wantedBy: string) => Promise<boolean>): Promise<void> {
-    const names = new Set<string>();
-    for await (const { wanted_by: wantedBy } of this.#answers.find({})) names.add(wantedBy);
-    for (const name of names) if (!(await waits(name))) await this.#answers.delete({ wanted_by: name });
-  }
+export async function forgetOrphans(answers: Answers, waits: (wantedBy: string) => Promise<boolean>): Promise<void> {
+  const names = new Set<string>();
+  for await (const { wanted_by: wantedBy } of answers.find({})) names.add(wantedBy);
+  for (const name of names) if (!(await waits(name))) await answers.delete({ wanted_by: name });
 }

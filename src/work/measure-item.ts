@@ -19,7 +19,8 @@ export async function measureItem(id: string, item: WorkItem, options: MeasureIt
 
   const answer = async (index: number, measurement: Measurement, isStored: boolean): Promise<void> => {
     if (wantedBy === undefined) return;
-    await answers.put({ item: id, request: index, wantedBy, measurement, isStored });
+    const stored = isStored ? ({ is_stored: true } as const) : {};
+    await answers.put({ item: id, request: String(index), wanted_by: wantedBy, measurement, ...stored });
   };
 
   const keep = async (index: number, measurement: Measurement): Promise<void> => {
@@ -29,7 +30,8 @@ export async function measureItem(id: string, item: WorkItem, options: MeasureIt
     await answer(index, measurement, isKept && store.isUnavailable !== true);
   };
 
-  const answered = await answers.answered(id);
+  const answered = new Set<number>();
+  for await (const { request } of answers.find({ item: id })) answered.add(Number(request));
   const stored = await knownResults(
     requests.map(({ request }) => buildWanted(request)),
     agent.description,

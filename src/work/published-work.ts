@@ -3,6 +3,7 @@ import type { MeasuredRequest, MeasureOptions } from '../agent/benchmark-agent.j
 import { throwIfCancelled } from '../base/cancellation.js';
 import type { Clock } from '../base/clock.js';
 import { PlatformError } from '../base/errors.js';
+import { listOf } from '../base/list-of.js';
 import type { Measurement } from '../measurement/measurement.js';
 import { identifySystem, type SystemFacts } from '../measurement/system.js';
 import { activeTracing } from '../tracing/tracing.js';
@@ -88,7 +89,7 @@ export class PublishedWork {
       }
     } finally {
       await watch.close();
-      for (const id of this.#outstanding.keys()) await answers.forget(id);
+      for (const item of this.#outstanding.keys()) await answers.delete({ item });
     }
   }
 
@@ -106,17 +107,19 @@ export class PublishedWork {
   /** The answers since the last check, and the requests that have failed for good. */
   async *#arrived(): AsyncGenerator<MeasuredRequest> {
     const { answers, clock, wantedBy } = this.options;
-    for (const { item, request, measurement, isStored } of await answers.for(wantedBy)) {
+    const arrived = await listOf(answers.find({ wanted_by: wantedBy }));
+    for (const { item, request, measurement, is_stored: isStored } of arrived) {
       const outstanding = this.#outstanding.get(item);
-      const asked = outstanding?.item[request];
-      if (outstanding === undefined || asked === undefined || !outstanding.missing.delete(request)) continue;
+      const position = Number(request);
+      const asked = outstanding?.item[position];
+      if (outstanding === undefined || asked === undefined || !outstanding.missing.delete(position)) continue;
       this.#answeredMs = clock.now();
-      yield { index: asked.index, measurement, ...(isStored ? { isStored } : {}) };
+      yield { index: asked.index, measurement, ...(isStored && { isStored }) };
     }
     for (const [id, { missing }] of [...this.#outstanding]) {
       if (missing.size > 0) continue;
       this.#outstanding.delete(id);
-      await answers.forget(id);
+      await answers.delete({ item: id });
     }
     if (clock.now() - this.#answeredMs > SILENT_MS) await this.#lookForFailed();
     for (const failed of this.#failed.splice(0)) yield* this.#givenUp(failed);
@@ -137,7 +140,7 @@ export class PublishedWork {
     const outstanding = this.#outstanding.get(message.id);
     if (outstanding === undefined) return;
     this.#outstanding.delete(message.id);
-    await answers.forget(message.id);
+    await answers.delete({ item: message.id });
     const missing = outstanding.item.filter((_, index) => outstanding.missing.has(index));
     const [only] = missing;
     if (only === undefined) return;

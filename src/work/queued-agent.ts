@@ -8,7 +8,7 @@ import { computeClass } from '../measurement/system.js';
 import { knownResults, buildWanted } from '../measuring/known-results.js';
 import { Leases } from '../store/leases/leases.js';
 import type { ResultStore } from '../store/result-store.js';
-import { Answers } from './answers.js';
+import { answersIn, forgetOrphans } from './answers.js';
 import { PublishedWork } from './published-work.js';
 import type { WorkRequest } from './work-item.js';
 import type { WorkQueue } from './work-queue.js';
@@ -40,7 +40,7 @@ export function queuedAgent(
   clock: Clock = monotonicClock,
 ): BenchmarkAgent {
   const leases = new Leases(store, 'work', clock);
-  const answers = new Answers(store);
+  const answers = answersIn(store);
 
   async function* measure(
     requests: readonly MeasureRequest[],
@@ -55,7 +55,7 @@ export function queuedAgent(
       const wantedBy = `batch ${randomUUID()}`;
       await leases.take([wantedBy]);
       try {
-        await answers.forgetOrphans(async (name) => (await leases.holderOf(name)) !== undefined);
+        await forgetOrphans(answers, async (name) => (await leases.holderOf(name)) !== undefined);
         const asked = published.map(({ request }) => request);
         const { cacheBytes } = agent.description;
         const limits = { mostRequests: MAX_REQUESTS, mostBytes: MAX_BYTES };

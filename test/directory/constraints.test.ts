@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { orThrow, resolveEvaluation, unmetRequirements } from '../../src/manifest/index.js';
-import { createDirectory, type LeasedDirectory, type Unmet } from '../../src/directory/agent-directory.js';
+import { createDirectory, type AgentDirectory, type Unmet } from '../../src/directory/agent-directory.js';
 import { offer } from './support/offer.js';
 
 /** The requirements that an agent does not meet, of an evaluation manifest with these lines. */
@@ -19,7 +19,7 @@ async function requirementsOf(t: TestContext, ...lines: readonly string[]): Prom
   return (candidate) => unmetRequirements(resolved, candidate);
 }
 
-function threeAgents(): LeasedDirectory {
+function threeAgents(): AgentDirectory {
   const directory = createDirectory();
   directory.register(offer({ address: 'epyc:1', cores: 96, memoryBytes: 256 * 2 ** 30 }));
   directory.register(offer({ address: 'xeon:1', processor: 'Intel(R) Xeon(R) Gold 6338', frameworkVersion: '1.19.2' }));

@@ -18,7 +18,7 @@ import { latencyResultSchema } from '../../plugins/latency/latency-result.js';
 import { z } from 'zod';
 import { documentJsonSchema, DOCUMENT_KINDS } from '../../src/cli/json-documents.js';
 import { analysisDocumentSchema } from '../../src/evaluation/analysis.js';
-import { evaluationsJsonSchema } from '../../src/evaluation/manifest-schema.js';
+import { evaluationsJsonSchema } from './evaluations-schema.js';
 import { systemsResultSchema } from '../../src/evaluation/systems-result.js';
 import { kindJsonSchema } from '../../src/manifest/index.js';
 import { exportedLineJsonSchema } from '../../src/store/json-lines.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { loadSubmission } from '../../src/evaluation/submission.js';
-import type { LeasedDirectory } from '../../src/directory/agent-directory.js';
+import type { AgentDirectory } from '../../src/directory/agent-directory.js';
 import { SubmissionLoader } from '../../src/server/loading/submission-loader.js';
 import { encodeSubmission } from '../../src/evaluation/wire/submission-wire.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
@@ -44,7 +44,7 @@ describe('a submission that makes a lot of work', deadline, () => {
     const small = new SubmissionLoader({ memoryMib: 128 });
     const large = encodeSubmission(copies(emptyNodes(3 * MIB), 1));
     await assert.rejects(small.load(large, wanted), refusal('model', /takes more than 128 MiB of memory/));
-    assert.ok(((await small.load(submitted(), wanted))?.length ?? 0) > 0);
+    assert.ok(((await small.load(submitted(), wanted)).submission?.length ?? 0) > 0);
   });
 
   it('is not read if its client leaves while it waits, and may be submitted again', async (t) => {
@@ -82,7 +82,7 @@ describe('a submission that makes a lot of work', deadline, () => {
       };
       return { ...methodsOf(documents), find };
     };
-    const chooseAll: LeasedDirectory['chooseAll'] = (unmet, used) => {
+    const chooseAll: AgentDirectory['chooseAll'] = (unmet, used) => {
       looks++;
       return agents.chooseAll(unmet, used);
     };

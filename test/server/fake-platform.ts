@@ -9,7 +9,7 @@ import type { PluginTools } from '../../src/evaluation/run/run-evaluation.js';
 import { servePlugin } from '../../src/evaluation/run/serve-plugin.js';
 import type { Submission } from '../../src/evaluation/submission.js';
 import { encodeSubmission } from '../../src/evaluation/wire/submission-wire.js';
-import { createDirectory, type LeasedDirectory } from '../../src/directory/agent-directory.js';
+import { createDirectory, type AgentDirectory } from '../../src/directory/agent-directory.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { chain, FOUR_LAYERS } from '../cli/support/tiny-models.js';
 import { until } from '../support/until.js';
@@ -30,7 +30,7 @@ export const AGENT = {
 };
 
 /** A directory of agents that stay without renewing. */
-export function directoryWith(...addresses: readonly string[]): LeasedDirectory {
+export function directoryWith(...addresses: readonly string[]): AgentDirectory {
   const directory = createDirectory({ leaseMs: Infinity });
   for (const address of addresses) directory.register({ ...AGENT, address });
   return directory;

@@ -87,7 +87,7 @@ describe('the message of a run to a plugin', () => {
     { address: '10.0.0.2:1', tls: true, token: 'only-for-this-agent' },
   ];
   const sent = (some: typeof agents): AttachResponse => {
-    const run = { evaluation: ID, attempt: 1, submission: submitted(), agents: some, traceContext: {} };
+    const run = { evaluationId: ID, attempt: 1, submission: submitted(), agents: some, traceContext: {} };
     return AttachResponse.decode(attachInBytes.responseSerialize(toWirePlatformMessage({ kind: 'run', ...run })));
   };
 

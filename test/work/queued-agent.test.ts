@@ -9,7 +9,7 @@ import type { Measurement } from '../../src/measurement/measurement.js';
 import { knownResults, buildWanted } from '../../src/measuring/known-results.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
-import { Answers } from '../../src/work/answers.js';
+import { answersIn, forgetOrphans } from '../../src/work/answers.js';
 import { MemoryWorkQueue } from './memory/memory-work-queue.js';
 import { queuedAgent } from '../../src/work/queued-agent.js';
 import { serveWork } from '../../src/work/serve-work.js';
@@ -107,7 +107,7 @@ async function answersLeft({ store }: Place): Promise<number> {
   const shape = (await store.listCollections()).find(({ name }) => name === 'work_answers');
   if (shape === undefined) return 0;
   let left = 0;
-  await new Answers(store).forgetOrphans(() => Promise.resolve(++left > 0));
+  await forgetOrphans(answersIn(store), () => Promise.resolve(++left > 0));
   return left;
 }
 

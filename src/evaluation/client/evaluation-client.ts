@@ -1,3 +1,4 @@
+import { untilDone } from '../../base/cancellation.js';
 import type { Clock } from '../../base/clock.js';
 import { type ErrorCode, PlatformError } from '../../base/errors.js';
 import { keepTrying } from '../../base/keep-trying.js';
@@ -10,7 +11,7 @@ import type { Event as WireEvent } from '../../generated/mlmodelscope/evaluation
 import { createRpcClient, type RpcClientOptions } from '../../rpc/client.js';
 import { isFinal, type LoggedEvent } from '../event.js';
 import { fromWireLogged } from '../wire/event-wire.js';
-import type { Registration } from '../link/link.js';
+import type { PluginSummary } from '../link/link.js';
 import type { EvaluationSummary } from '../records.js';
 import { fromWireEvaluation } from '../wire/record-wire.js';
 import type { Submission } from '../submission.js';
@@ -35,10 +36,6 @@ const OUTAGE_LIMIT_MS = 60_000;
 
 export interface EvaluationClientOptions extends RpcClientOptions {
   readonly clock?: Clock | undefined;
-}
-
-export interface PluginSummary extends Registration {
-  readonly running: number;
 }
 
 /** Methods throw a PlatformError with the server's error, or where the server does not answer. */
@@ -66,12 +63,10 @@ function withResult(logged: LoggedEvent, parts: readonly string[]): LoggedEvent 
 }
 
 /** Waits, for a limited time, until the server ends the stream: then the call succeeds instead of being cancelled. */
-async function untilEnd(answers: AsyncIterator<unknown> | undefined): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, END_LIMIT_MS)));
-  const ended = Promise.resolve(answers?.next()).catch(() => undefined);
-  await Promise.race([ended, limit]);
-  clearTimeout(timer);
+function untilEnd(answers: AsyncIterator<unknown> | undefined): Promise<void> {
+  return untilDone(AbortSignal.timeout(END_LIMIT_MS), (done) => {
+    Promise.resolve(answers?.next()).then(done, done);
+  });
 }
 
 export function connectEvaluations(address: string, options: EvaluationClientOptions = {}): EvaluationClient {

@@ -14,14 +14,10 @@ export function toWirePluginMessage(message: PluginMessage): AttachRequest {
       return { message: { $case: 'registration', value: message } };
     case 'renewal':
       return { message: { $case: 'renewal', value: {} } };
-    case 'unreachable': {
-      const { evaluation: evaluationId, attempt, agent, reason } = message;
-      return { message: { $case: 'unreachable', value: { evaluationId, attempt, agent, reason } } };
-    }
-    case 'event': {
-      const { evaluation: evaluationId, attempt, event } = message;
-      return { message: { $case: 'runEvent', value: { evaluationId, attempt, event: toWireEvent(event) } } };
-    }
+    case 'unreachable':
+      return { message: { $case: 'unreachable', value: message } };
+    case 'event':
+      return { message: { $case: 'runEvent', value: { ...message, event: toWireEvent(message.event) } } };
   }
 }
 
@@ -33,34 +29,25 @@ export function fromWirePluginMessage({ message }: AttachRequest): PluginMessage
       return { kind: 'registration', ...message.value };
     case 'renewal':
       return { kind: 'renewal' };
-    case 'unreachable': {
-      const { evaluationId: evaluation, attempt, agent, reason } = message.value;
-      return { kind: 'unreachable', evaluation, attempt, agent, reason };
-    }
-    case 'runEvent': {
-      const { evaluationId: evaluation, attempt, event } = message.value;
-      return { kind: 'event', evaluation, attempt, event: fromWirePluginEvent(event) };
-    }
+    case 'unreachable':
+      return { kind: 'unreachable', ...message.value };
+    case 'runEvent':
+      return { kind: 'event', ...message.value, event: fromWirePluginEvent(message.value.event) };
   }
 }
 
 export function toWirePlatformMessage(message: PlatformMessage<Uint8Array>): AttachResponseInBytes {
-  const other = (response: AttachResponse['message']): AttachResponseInBytes => {
-    return { kind: 'other', message: { message: response } };
-  };
   switch (message.kind) {
     case 'registered':
-      return other({ $case: 'registered', value: { lease: toWireDuration(message.leaseMs) } });
+      return { message: { $case: 'registered', value: { lease: toWireDuration(message.leaseMs) } } };
     case 'run': {
-      const { evaluation: evaluationId, attempt, agents, traceContext, submission } = message;
-      const [agent] = agents;
-      const several = agents.length > 1 ? [...agents] : [];
-      const measuring = { agent, agents: several };
+      const { evaluationId, attempt, agents, traceContext, submission } = message;
+      const measuring = { agent: agents[0], agents: agents.length > 1 ? [...agents] : [] };
       const run = { evaluationId, attempt, submission: undefined, ...measuring, traceContext: { ...traceContext } };
-      return { kind: 'run', run, submission };
+      return { message: { $case: 'run', value: run }, submission };
     }
     case 'stop':
-      return other({ $case: 'stop', value: { evaluationId: message.evaluation, attempt: message.attempt } });
+      return { message: { $case: 'stop', value: message } };
   }
 }
 
@@ -74,13 +61,12 @@ export function fromWirePlatformMessage({ message }: AttachResponse): PlatformMe
       return { kind: 'registered', leaseMs };
     }
     case 'run': {
-      const { evaluationId: evaluation, attempt, agent, agents: several, traceContext } = message.value;
+      const { agent, agents: several, submission, ...run } = message.value;
       if (agent === undefined) throw new PlatformError('usage', 'the server names no agent');
-      const submission = fromWireSubmission(message.value.submission);
       const agents = several.length > 0 ? several : [agent];
-      return { kind: 'run', evaluation, attempt, submission, agents, traceContext };
+      return { kind: 'run', ...run, submission: fromWireSubmission(submission), agents };
     }
     case 'stop':
-      return { kind: 'stop', evaluation: message.value.evaluationId, attempt: message.value.attempt };
+      return { kind: 'stop', ...message.value };
   }
 }

@@ -1,26 +1,16 @@
+import type { Plugin } from '../../generated/mlmodelscope/evaluation/v1/evaluation_service.js';
+import type * as wire from '../../generated/mlmodelscope/evaluation/v1/plugin_service.js';
 import type { Submission } from '../submission.js';
 import type { PluginEvent } from '../event.js';
 
-export interface Registration {
-  readonly name: string;
-  readonly version: string;
-  /** JSON Schema (draft 2020-12) as JSON. */
-  readonly manifestSchemaJson: string;
-  readonly slots: number;
-}
+export type Registration = Readonly<wire.Registration>;
+
+export type PluginSummary = Readonly<Plugin>;
 
 /** A message of an earlier run may arrive during a later one. */
-export interface RunKey {
-  readonly evaluation: string;
-  readonly attempt: number;
-}
+export type RunKey = Readonly<wire.Stop>;
 
-export interface AgentEndpoint {
-  readonly address: string;
-  readonly tls: boolean;
-  /** It works nowhere else; '' for none. */
-  readonly token: string;
-}
+export type AgentEndpoint = Readonly<wire.Agent>;
 
 /** The platform sends the submission encoded, and the plugin receives it decoded. */
 export interface Run<Submitted> extends RunKey {
@@ -34,8 +24,7 @@ export interface Run<Submitted> extends RunKey {
 export type PluginMessage =
   | ({ readonly kind: 'registration' } & Registration)
   | { readonly kind: 'renewal' }
-  /** The plugin cannot connect to an agent of the run, named by its address. */
-  | ({ readonly kind: 'unreachable'; readonly agent: string; readonly reason: string } & RunKey)
+  | ({ readonly kind: 'unreachable' } & Readonly<wire.Unreachable>)
   | ({ readonly kind: 'event'; readonly event: PluginEvent } & RunKey);
 
 export type PlatformMessage<Submitted> =

@@ -6,9 +6,7 @@ import {
 } from '../../generated/mlmodelscope/evaluation/v1/plugin_service.js';
 
 /** The submission of a run is encoded as it was received. */
-export type AttachResponseInBytes =
-  | { readonly kind: 'run'; readonly run: Run; readonly submission: Uint8Array }
-  | { readonly kind: 'other'; readonly message: AttachResponse };
+export type AttachResponseInBytes = AttachResponse & { readonly submission?: Uint8Array };
 
 /** Field numbers of AttachResponse and Run. */
 const RUN = 2;
@@ -18,10 +16,11 @@ function before(field: number, length: number): Uint8Array {
   return new BinaryWriter().tag(field, WireType.LengthDelimited).uint32(length).finish();
 }
 
-function write(response: AttachResponseInBytes): Buffer {
-  if (response.kind === 'other') return PluginServiceService.attach.responseSerialize(response.message);
-  const { submission } = response;
-  const run = [Run.encode(response.run).finish(), before(SUBMISSION, submission.length), submission];
+function write({ message, submission }: AttachResponseInBytes): Buffer {
+  if (message?.$case !== 'run' || submission === undefined) {
+    return PluginServiceService.attach.responseSerialize({ message });
+  }
+  const run = [Run.encode(message.value).finish(), before(SUBMISSION, submission.length), submission];
   const length = run.reduce((sum, part) => sum + part.length, 0);
   return Buffer.concat([before(RUN, length), ...run]);
 }

@@ -29,10 +29,7 @@ function endedBy(event: PluginEvent): Ended | undefined {
       return { partial: true, failure: { code: event.code, message: event.message }, result: null };
     case 'cancelled':
       return { partial: true, failure: { code: 'cancelled', message: 'it was cancelled' }, result: null };
-    case 'planned':
-    case 'measuring':
-    case 'estimate':
-    case 'note':
+    default:
       return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import type { Machine } from '../../agent/spread/machines.js';
 import { counted } from '../../base/counted.js';
+import { groupedBy } from '../../base/grouped-by.js';
 import { PlatformError } from '../../base/errors.js';
 import { shortIds } from '../../base/short-ids.js';
 import { identifySystem, buildRunOptions, type System } from '../../measurement/system.js';
@@ -28,16 +29,15 @@ function nameSystems(systems: readonly System[]): readonly string[] {
 }
 
 export function groupBySystem(machines: readonly [Machine, ...Machine[]], threads: number): FoundSystems {
-  const groups = new Map<string, { readonly system: System; readonly machines: [Machine, ...Machine[]] }>();
-  for (const machine of machines) {
-    const { description } = machine.agent;
-    const system = identifySystem(description, buildRunOptions(threads, description));
-    const group = groups.get(system.fingerprint);
-    if (group === undefined) groups.set(system.fingerprint, { system, machines: [machine] });
-    else group.machines.push(machine);
-  }
-  const names = nameSystems([...groups.values()].map(({ system }) => system));
-  const [first, ...rest] = [...groups.values()].map((group, index) => ({ ...group, name: names[index] ?? '' }));
+  const systemOf = ({ agent: { description } }: Machine): System =>
+    identifySystem(description, buildRunOptions(threads, description));
+  const groups = [...groupedBy(machines, (machine) => systemOf(machine).fingerprint).values()];
+  const systems = groups.map(([machine]) => systemOf(machine));
+  const names = nameSystems(systems);
+  const [first, ...rest] = groups.flatMap((group, index): MeasuringSystem[] => {
+    const system = systems[index];
+    return system === undefined ? [] : [{ name: names[index] ?? '', system, machines: group }];
+  });
   if (first === undefined) throw new PlatformError('internal', 'no system of any machine');
   return [first, ...rest];
 }

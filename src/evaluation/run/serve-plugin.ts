@@ -14,8 +14,8 @@ const RENEWALS_PER_LEASE = 3;
 /** An agent measures one benchmark at a time, so more evaluations would only wait for each other. */
 const SLOTS = 1;
 
-function runKey({ evaluation, attempt }: RunKey): string {
-  return `${evaluation} ${attempt}`;
+function runKey({ evaluationId, attempt }: RunKey): string {
+  return `${evaluationId} ${attempt}`;
 }
 
 /** An agent that refuses the token that it made was started again and has not registered yet. */
@@ -43,26 +43,26 @@ export async function servePlugin(
   async function start(run: Run<Submission>): Promise<void> {
     const controller = new AbortController();
     running.set(runKey(run), controller);
-    const { evaluation: id, attempt } = run;
+    const { evaluationId, attempt } = run;
     const connect = async (agent: AgentEndpoint): ReturnType<PluginTools['connect']> => {
       try {
         return await tools.connect(agent);
       } catch (error) {
         if (isUnreachable(agent, error)) {
           const why = { agent: agent.address, reason: messageOf(error) };
-          await link.send({ kind: 'unreachable', evaluation: id, attempt, ...why });
+          await link.send({ kind: 'unreachable', evaluationId, attempt, ...why });
         }
         throw error;
       }
     };
     for await (const event of runEvaluation(evaluation, run, { ...tools, connect }, controller.signal)) {
-      await link.send({ kind: 'event', evaluation: id, attempt, event });
+      await link.send({ kind: 'event', evaluationId, attempt, event });
     }
     running.delete(runKey(run));
   }
 
   function inTraceOf(run: Run<Submission>): Promise<void> {
-    const attributes = { evaluation_id: run.evaluation, plugin: evaluation.name, attempt: run.attempt };
+    const attributes = { evaluation_id: run.evaluationId, plugin: evaluation.name, attempt: run.attempt };
     const work = (): Promise<void> =>
       traced(EVALUATION_SPAN, { level: 'APPLICATION_TRACE', attributes }, () => start(run));
     return activeTracing()?.under(run.traceContext, work) ?? work();

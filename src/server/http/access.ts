@@ -3,8 +3,8 @@ import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { PlatformError } from '../../base/errors.js';
 import { hashToken } from '../../rpc/accepted-tokens.js';
-import { checkToken, type TokenCheck } from '../../rpc/bearer-token.js';
-import { isLoopbackHost } from '../../rpc/loopback.js';
+import { checkToken, parseToken, type TokenCheck } from '../../rpc/bearer-token.js';
+import { isLoopbackHost, parseHostPort } from '../../rpc/loopback.js';
 import type { ServerSecurity } from '../../rpc/security.js';
 
 const SESSION_MS = 12 * 60 * 60_000;
@@ -13,11 +13,6 @@ const MAX_SESSIONS = 1000;
 interface Session {
   readonly token: string;
   readonly endMs: number;
-}
-
-/** The host of a Host header, without its port. */
-function parseHost(header: string): string | undefined {
-  return /^(?:\[(?<ipv6>[0-9a-fA-F:.]+)\]|(?<name>[^:[\]/\s@]+))(?::\d{1,5})?$/.exec(header)?.slice(1).find(Boolean);
 }
 
 /**
@@ -48,7 +43,9 @@ export class Access {
   /** Refuses what another site makes a browser send: to a name of its own that leads here, or with an effect. */
   requireOwnSite(c: Context): void {
     const host = c.req.header('host') ?? '';
-    if (this.isLoopback && !isLoopbackHost(parseHost(host) ?? '')) {
+    // The port is optional.
+    const named = parseHostPort(host) ?? parseHostPort(`${host}:0`);
+    if (this.isLoopback && !isLoopbackHost(named?.host ?? '')) {
       throw new PlatformError('forbidden', 'this server answers to 127.0.0.1, [::1] and localhost only');
     }
     if (c.req.method === 'GET' || c.req.method === 'HEAD') return;
@@ -107,7 +104,7 @@ export class Access {
   }
 
   #tokenOf(c: Context): string | undefined {
-    const shown = /^bearer (?<token>\S+)$/i.exec(c.req.header('authorization') ?? '')?.groups?.['token'];
+    const shown = parseToken(c.req.header('authorization'));
     if (shown !== undefined) return shown;
     const id = getCookie(c, this.#cookie);
     if (id === undefined) return undefined;

@@ -8,7 +8,7 @@ import { encodeSubmission } from '../../evaluation/wire/submission-wire.js';
 import { measurementSchema } from '../../measurement/measurement.js';
 import { systemSchema } from '../../measurement/system.js';
 import { estimateHistory, estimateSchema } from '../../measuring/estimates.js';
-import { operation, type Operation } from './operation.js';
+import type { Asked, Operation } from './operation.js';
 import { predictPicture } from './predict.js';
 import { publicAgent, selected, type SharedEstimates, type WebSources } from './site-data.js';
 
@@ -132,14 +132,15 @@ export function defineOperations(sources: WebSources, estimates: SharedEstimates
       answer: z.strictObject({ evaluations: z.array(evaluationSchema) }),
       run: async () => ({ evaluations: (await platform.list()).map(toPublicEvaluation) }),
     },
-    operation({
+    {
       method: 'post',
       path: '/evaluations',
       call: SUBMIT,
       summary: 'Submits an evaluation; repeating the same under the same id changes nothing',
       body: submissionSchema,
       answer: evaluationSchema,
-      run: async ({ body: { id: asked = randomUUID(), manifest, files }, signal }) => {
+      run: async ({ body, signal }: Asked<z.output<typeof submissionSchema>>) => {
+        const { id: asked = randomUUID(), manifest, files } = body;
         const submission = encodeFiles({ manifest, files });
         try {
           return toPublicEvaluation(await platform.submit(asked, submission, { signal, client: 'http' }));
@@ -147,7 +148,7 @@ export function defineOperations(sources: WebSources, estimates: SharedEstimates
           throw withoutPlaces(error);
         }
       },
-    }),
+    },
     {
       method: 'get',
       path: '/evaluations/{id}',
@@ -174,7 +175,7 @@ export function defineOperations(sources: WebSources, estimates: SharedEstimates
         return readResult(platform, of, last, signal);
       },
     },
-    operation({
+    {
       method: 'post',
       path: '/evaluations/{id}/cancel',
       call: CANCEL,
@@ -183,7 +184,7 @@ export function defineOperations(sources: WebSources, estimates: SharedEstimates
       body: z.strictObject({}),
       answer: evaluationSchema,
       run: async ({ params: { id: of = '' } }) => toPublicEvaluation(await platform.cancel(of)),
-    }),
+    },
     {
       method: 'get',
       path: '/agents',
@@ -208,14 +209,9 @@ export function defineOperations(sources: WebSources, estimates: SharedEstimates
           }),
         ),
       }),
-      run: () =>
-        Promise.resolve({
-          plugins: platform.plugins().map(({ name, version, manifestSchemaJson, running, slots }) => {
-            return { name, version, manifestSchemaJson, running, slots };
-          }),
-        }),
+      run: () => Promise.resolve({ plugins: platform.plugins() }),
     },
-    operation({
+    {
       method: 'post',
       path: '/predictions',
       call: PREDICT,
@@ -226,9 +222,9 @@ export function defineOperations(sources: WebSources, estimates: SharedEstimates
         warning: z.string().nullable().describe('That the rows mean nothing, because the weights are made up'),
         milliseconds: z.number().nullable().describe('Of the inference; null where the agent does not say it'),
       }),
-      run: ({ body: { picture, ...asked }, signal }) =>
+      run: ({ body: { picture, ...asked }, signal }: Asked<z.output<typeof predictionSchema>>) =>
         predictPicture({ ...asked, picture: Buffer.from(picture, 'base64') }, sources, signal),
-    }),
+    },
   ];
 }
 

@@ -23,6 +23,7 @@ export interface Operation {
   readonly summary: string;
   readonly params?: Readonly<Record<string, z.ZodType<string>>>;
   readonly query?: Readonly<Record<string, z.ZodType<string | undefined>>>;
+  /** Checks the body before it is given. */
   readonly body?: z.ZodType;
   readonly answer: z.ZodType;
   /** A buffer is a document that is JSON already. */
@@ -34,13 +35,6 @@ export const API = '/api/v1';
 export const OPENAPI_PATH = `${API}/openapi.json`;
 
 export const EVENTS_PATH = '/evaluations/{id}/events';
-
-export function operation<Body extends z.ZodType>(
-  given: Omit<Operation, 'run' | 'body'> & { readonly body: Body; run(asked: Asked<z.output<Body>>): Promise<unknown> },
-): Operation {
-  // The body is checked by its schema before it is given.
-  return given;
-}
 
 /** Reads the body of a request. @throws PlatformError `usage`, with the places of its problems */
 export function parsedBody<Body extends z.ZodType>(text: string, schema: Body): z.output<Body> {

@@ -21,15 +21,6 @@ import { selected, type SharedEstimates, type WebSources } from './site-data.js'
 
 export type Status = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 429 | 500 | 503 | 504;
 
-/** What pages read of their query. */
-const KEYS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['/', ['q', 'system', 'plugin', 'batch']],
-  ['/model', ['name']],
-  ['/compare', ['of', 'evaluation']],
-  ['/evaluations', ['state']],
-  ['/submit', ['plugin']],
-]);
-
 const MAX_COMPARED = 20;
 
 /** Characters of shown results that are kept for later visitors. */
@@ -53,8 +44,8 @@ export class Site {
 
   /** Adds the pages. None of them changes anything but the visitor's own session. */
   addTo(app: Hono): void {
-    this.#page(app, '/', READ, (c) => this.#matrix(c));
-    this.#page(app, '/model', READ, async (c) => {
+    this.#page(app, '/?q&system&plugin&batch', READ, (c) => this.#matrix(c));
+    this.#page(app, '/model?name', READ, async (c) => {
       const model = c.req.query('name') ?? '';
       const view = selected(await this.estimates.get(), { model });
       if (view.estimates.length === 0) throw new PlatformError('not_found', 'the store has no estimate of this model');
@@ -74,8 +65,8 @@ export class Site {
       if (measurements.length === 0) throw new PlatformError('not_found', 'the store has no measurement of this brick');
       return brickPage(signature, measurements);
     });
-    this.#page(app, '/compare', READ, (c) => this.#comparison(c));
-    this.#page(app, '/evaluations', READ, async (c) => {
+    this.#page(app, '/compare?of&evaluation', READ, (c) => this.#comparison(c));
+    this.#page(app, '/evaluations?state', READ, async (c) => {
       const asked = c.req.query('state') ?? '';
       const state = EVALUATION_STATES.find((each) => each === asked);
       if (asked !== '' && state === undefined) {
@@ -88,7 +79,7 @@ export class Site {
     this.#page(app, '/agents', READ, () => {
       return agentsPage(this.sources.agents.list(), this.sources.platform.working());
     });
-    this.#page(app, '/submit', SUBMIT, (c) => {
+    this.#page(app, '/submit?plugin', SUBMIT, (c) => {
       const plugins = this.sources.platform.plugins().map(({ name, version, manifestSchemaJson }) => {
         return { name, version, schema: JSON.parse(manifestSchemaJson) as unknown };
       });
@@ -121,10 +112,12 @@ export class Site {
     return c.html(sitePage(content, c.req.path, visitor), status);
   }
 
-  #page(app: Hono, path: string, call: string, make: (c: Context) => SiteContent | Promise<SiteContent>): void {
+  /** @param address path, and the keys that the page reads of its query */
+  #page(app: Hono, address: string, call: string, make: (c: Context) => SiteContent | Promise<SiteContent>): void {
+    const [path = '', keys] = address.split('?');
     app.get(path, async (c) => {
       this.access.require(c, call);
-      requireKnownKeys(c, KEYS.get(path) ?? []);
+      requireKnownKeys(c, keys?.split('&') ?? []);
       return this.show(c, await make(c));
     });
   }
@@ -180,20 +173,19 @@ export class Site {
     const { record } = await this.sources.platform.get(id, signal);
     const events = await this.#eventsOf(id, signal);
     const last = events.at(-1);
-    const isTrusted = this.access.isTrusted(c);
-    const common = { record, events, mayCancel: this.access.isAllowed(c, CANCEL) };
-    if (last?.event.kind !== 'done') return evaluationPage({ ...common, result: undefined, notShown: undefined });
-    if (!isTrusted) {
-      const notShown = 'The result is shown to visitors who have logged in with a token.';
-      return evaluationPage({ ...common, result: undefined, notShown });
+    let result: Markup | undefined;
+    let notShown: string | undefined;
+    if (last?.event.kind === 'done' && this.access.isTrusted(c)) {
+      try {
+        result = await this.#result(record.plugin, id, last, signal);
+      } catch (error) {
+        if (!(error instanceof PlatformError)) throw error;
+        notShown = error.message;
+      }
+    } else if (last?.event.kind === 'done') {
+      notShown = 'The result is shown to visitors who have logged in with a token.';
     }
-    try {
-      const result = await this.#result(record.plugin, id, last, signal);
-      return evaluationPage({ ...common, result, notShown: undefined });
-    } catch (error) {
-      if (!(error instanceof PlatformError)) throw error;
-      return evaluationPage({ ...common, result: undefined, notShown: error.message });
-    }
+    return evaluationPage({ record, events, mayCancel: this.access.isAllowed(c, CANCEL), result, notShown });
   }
 
   async #eventsOf(id: string, signal: AbortSignal): Promise<readonly LoggedEvent[]> {

@@ -5,13 +5,12 @@ import { bodyLimit } from 'hono/body-limit';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import http from 'node:http';
 import https from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { type ErrorCode, messageOf, PlatformError } from '../../base/errors.js';
+import { type ErrorCode, PlatformError } from '../../base/errors.js';
 import { ownValue } from '../../base/own-value.js';
 import { FairSemaphore } from '../../base/fair-semaphore.js';
-import { addressToListenOn, formatHostPort, type HostPort, isLoopbackAddress } from '../../rpc/loopback.js';
+import { addressToListenOn, type HostPort, isLoopbackAddress } from '../../rpc/loopback.js';
 import type { ServerSecurity } from '../../rpc/security.js';
-import { assertProtected } from '../../rpc/server.js';
+import { assertProtected, bind } from '../../rpc/server.js';
 import { loginPage, problemPage } from '../../web/site/action-pages.js';
 import { SITE_POLICY } from '../../web/site/layout.js';
 import { Access } from './access.js';
@@ -79,10 +78,7 @@ export interface WebServerOptions extends WebSources {
   readonly limits?: Partial<WebLimits> | undefined;
 }
 
-export interface WebServer {
-  readonly address: string;
-  close(): Promise<void>;
-}
+export type WebServer = Awaited<ReturnType<typeof startWebServer>>;
 
 /** Values of a request, checked by the operation's schemas. @throws PlatformError `usage` */
 function checked(
@@ -114,7 +110,7 @@ async function readBody(c: Context, schema: Operation['body']): Promise<unknown>
 }
 
 /** Serves the pages and the API over HTTP. @throws PlatformError as the gRPC server's `listen` */
-export async function startWebServer(options: WebServerOptions): Promise<WebServer> {
+export async function startWebServer(options: WebServerOptions) {
   const { listen, security, platform, store } = options;
   const address = await addressToListenOn(listen.host);
   assertProtected(listen.host, address, security);
@@ -209,41 +205,24 @@ export async function startWebServer(options: WebServerOptions): Promise<WebServ
   }
 
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
-  const common = { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS };
+  const timeouts = { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, keepAliveTimeout: KEEP_ALIVE_MS };
+  const common = { maxHeaderSize: MAX_HEADER_BYTES, ...timeouts };
   const { identity, clientCaPem } = security;
   const onRequest = (request: http.IncomingMessage, response: http.ServerResponse): void => {
     void listener(request, response);
   };
+  const isClientChecked = clientCaPem !== undefined;
+  const clients = { ca: clientCaPem, requestCert: isClientChecked, rejectUnauthorized: isClientChecked };
   const server =
     identity === undefined
-      ? http.createServer({ ...common, keepAliveTimeout: KEEP_ALIVE_MS }, onRequest)
-      : https.createServer(
-          {
-            ...common,
-            keepAliveTimeout: KEEP_ALIVE_MS,
-            cert: identity.certificatePem,
-            key: identity.keyPem,
-            ca: clientCaPem,
-            requestCert: clientCaPem !== undefined,
-            rejectUnauthorized: clientCaPem !== undefined,
-          },
-          onRequest,
-        );
+      ? http.createServer(common, onRequest)
+      : https.createServer({ ...common, ...clients, cert: identity.certificatePem, key: identity.keyPem }, onRequest);
   const { connections, idleMs } = { ...LIMITS, ...options.limits };
   server.maxConnections = connections;
   server.timeout = idleMs;
-  const port = await new Promise<number>((resolve, reject) => {
-    server.once('error', (cause) => {
-      const message = `cannot listen on ${formatHostPort(listen)}: ${messageOf(cause)}; choose another address`;
-      reject(new PlatformError('unavailable', message, { cause }));
-    });
-    server.listen(listen.port, address, () => resolve((server.address() as AddressInfo).port));
-  });
-  // From now on, errors concern single connections.
-  server.on('error', () => {});
   return {
-    address: formatHostPort({ host: listen.host, port }),
-    close: async () => {
+    address: await bind(server, listen, address),
+    close: async (): Promise<void> => {
       closing.abort(new PlatformError('unavailable', 'the server is shutting down'));
       metrics.close();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -18,6 +18,12 @@ const LIMITS: LoadLimits = { atOnce: 2, timeMs: 60_000, memoryMib: 1024 };
 /** Decides by the manifests whether the graphs are needed. An error that it throws ends the loading. */
 export type Decide = (described: Described) => boolean;
 
+export interface Loaded {
+  readonly described: Described;
+  /** In wire format with its models' graphs, without weights; undefined if they were not wanted. */
+  readonly submission: Uint8Array | undefined;
+}
+
 /** Threads with limits of memory and time. An idle one waits for the next submission; one beyond it is replaced. */
 export class SubmissionLoader {
   readonly #limits: LoadLimits;
@@ -31,16 +37,10 @@ export class SubmissionLoader {
 
   /**
    * @param bytes in wire format; the buffer of a large one is transferred to the thread, and empty afterwards
-   * @returns the submission with its models' graphs, without weights; undefined if they were not wanted
    * @throws PlatformError its problem, `model` for too much time or memory, errors of `decide`, the signal's reason
    */
-  async load(bytes: Uint8Array, decide: Decide, waiting: TakeOptions = {}): Promise<Uint8Array | undefined> {
-    const leave = await this.#semaphore.take(waiting);
-    try {
-      return await this.#loadIn(this.#idle.pop() ?? this.#start(), bytes, decide);
-    } finally {
-      leave();
-    }
+  load(bytes: Uint8Array, decide: Decide, waiting?: TakeOptions): Promise<Loaded> {
+    return this.#semaphore.run(() => this.#loadIn(this.#idle.pop() ?? this.#start(), bytes, decide), waiting);
   }
 
   #start(): Worker {
@@ -48,9 +48,10 @@ export class SubmissionLoader {
     return new Worker(new URL('./load-thread.js', import.meta.url), { resourceLimits });
   }
 
-  #loadIn(thread: Worker, bytes: Uint8Array, decide: Decide): Promise<Uint8Array | undefined> {
+  #loadIn(thread: Worker, bytes: Uint8Array, decide: Decide): Promise<Loaded> {
     return new Promise((resolve, reject) => {
       let refusal: Error | undefined;
+      let described: Described | undefined;
       const fail = (error: unknown): void => {
         settle();
         void thread.terminate();
@@ -65,8 +66,9 @@ export class SubmissionLoader {
       const onMessage = (message: FromThread): void => {
         if (message.kind === 'described') {
           let areWanted = false;
+          described = message.described;
           try {
-            areWanted = decide(message.described);
+            areWanted = decide(described);
           } catch (thrown) {
             refusal = thrown instanceof Error ? thrown : new PlatformError('internal', messageOf(thrown));
           }
@@ -78,7 +80,8 @@ export class SubmissionLoader {
         thread.unref();
         if (refusal !== undefined) reject(refusal);
         else if (message.kind === 'failed') reject(new PlatformError(message.code, message.message));
-        else resolve(message.bytes);
+        else if (described === undefined) reject(new PlatformError('internal', 'the submission has no manifest'));
+        else resolve({ described, submission: message.bytes });
       };
       const settle = (): void => {
         clearTimeout(overdue);

@@ -1,18 +1,11 @@
 import semver from 'semver';
 import { PlatformError } from '../../base/errors.js';
 import { isSameFramework } from '../../base/framework-name.js';
-import { isAny, isLatest, isSameName, isWithin } from '../../base/platform-name.js';
+import { isAny, isSameName, isWithin } from '../../base/platform-name.js';
 import { quoted } from '../../base/quoted.js';
 import type { RegisteredAgent, Unmet } from '../../directory/agent-directory.js';
+import { parseVersionRange } from '../../directory/version-range.js';
 import type { PredictorOpenRequest } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
-
-function parseRange(field: string, constraint: string): string {
-  // The agent chooses its newest version.
-  if (isAny(constraint) || isLatest(constraint)) return '*';
-  const range = constraint.length <= 100 ? semver.validRange(constraint) : null;
-  if (range !== null) return range;
-  throw new PlatformError('usage', `${field}: ${quoted(constraint)} is not a version constraint such as ^1.20`);
-}
 
 /** Agents that failed to open the model for their own reasons, by their addresses. */
 export type FailedAgents = ReadonlyMap<string, PlatformError>;
@@ -23,14 +16,14 @@ export function modelInWords({ modelName, modelVersion }: PredictorOpenRequest):
 
 /** @throws PlatformError `usage` for an invalid version constraint */
 export function hasModel({ modelName, modelVersion }: PredictorOpenRequest): (agent: RegisteredAgent) => boolean {
-  const range = parseRange('model_version', modelVersion);
+  const range = parseVersionRange('model_version', modelVersion);
   return ({ models }) => models.some(({ name, version }) => isSameName(name, modelName) && isWithin(version, range));
 }
 
 export function unmetBy(request: PredictorOpenRequest, failed: FailedAgents): Unmet {
   const { modelName, frameworkName, frameworkVersion, options } = request;
   if (modelName === '') throw new PlatformError('usage', 'model_name is empty');
-  const frameworks = parseRange('framework_version', frameworkVersion);
+  const frameworks = parseVersionRange('framework_version', frameworkVersion);
   const isThere = hasModel(request);
   const asked = options?.agent ?? '';
   return (agent) => {

@@ -10,7 +10,7 @@ import {
   type PredictionServiceServer,
   PredictionServiceService,
 } from '../../generated/mlmodelscope/prediction/v1/prediction.js';
-import type { Method } from '../../rpc/client.js';
+import type { Method, RpcClient } from '../../rpc/client.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
 import type { PredictionForwarding } from './forwarding.js';
@@ -18,10 +18,11 @@ import type { PredictionForwarding } from './forwarding.js';
 export function addForwardedPredictions(server: RpcServer, forwarding: PredictionForwarding): void {
   const { calls } = server;
 
-  /** Does work on a model. Forgets the model if the agent does not have it (any more). */
-  async function passing<T>(id: string, work: () => Promise<T>): Promise<T> {
+  /** Does work on the agent of a model. Forgets the model if the agent does not have it (any more). */
+  async function onAgent<T>(id: string, work: (client: RpcClient) => Promise<T>): Promise<T> {
+    const client = forwarding.clientFor(id);
     try {
-      return await work();
+      return await work(client);
     } catch (error) {
       if (isNoOpenModel(error)) forwarding.forget(id);
       throw error;
@@ -33,10 +34,8 @@ export function addForwardedPredictions(server: RpcServer, forwarding: Predictio
     idOf = ({ predictor }: Request): string => predictor?.id ?? '',
   ): handleUnaryCall<Request, Response> {
     return calls.unary((call, signal) => {
-      const id = idOf(call.request);
-      const client = forwarding.clientFor(id);
       const options = { deadlineMs: PREDICTION_CALL_DEADLINE_MS, signal };
-      return passing(id, () => client.unary(method, call.request, options));
+      return onAgent(idOf(call.request), (client) => client.unary(method, call.request, options));
     });
   }
 
@@ -58,10 +57,8 @@ export function addForwardedPredictions(server: RpcServer, forwarding: Predictio
 
   const predictions = {
     predictEach: calls.streaming(async (call, signal) => {
-      const id = call.request.predictor?.id ?? '';
-      const client = forwarding.clientFor(id);
       const options = { deadlineMs: PREDICTION_STREAM_DEADLINE_MS, signal };
-      await passing(id, async () => {
+      await onAgent(call.request.predictor?.id ?? '', async (client) => {
         for await (const answer of client.stream(PredictionServiceService.predictEach, call.request, options)) {
           await calls.send(call, answer, signal);
         }

@@ -1,12 +1,9 @@
 import type { Exporter } from '../../base/exporters/exporter.js';
-import { SPAN_KINDS, type SpanAttributeValue, type SpanDocument } from '../span-document.js';
+import { SPAN_KINDS, SPAN_STATUSES, type SpanAttributeValue, type SpanDocument } from '../span-document.js';
 import { groupedBy } from '../../base/grouped-by.js';
 
 // OTLP's JSON: identifiers in hexadecimal, 64-bit numbers as text, enums as numbers. Source: opentelemetry-proto,
 // docs/specification.md, "JSON Protobuf Encoding".
-
-/** Numbers of Status.StatusCode. */
-const STATUS_CODES = { unset: 0, ok: 1, error: 2 } as const;
 
 function anyValue(value: SpanAttributeValue): object {
   if (typeof value === 'string') return { stringValue: value };
@@ -31,7 +28,7 @@ function exportSpan(span: SpanDocument): object {
     endTimeUnixNano: span.end_unix_nano,
     attributes: keyValues(span.attributes),
     status: {
-      code: STATUS_CODES[span.status],
+      code: SPAN_STATUSES.indexOf(span.status),
       ...(span.status_message === '' ? {} : { message: span.status_message }),
     },
   };

@@ -1,7 +1,6 @@
 import { InterceptingCall, type Interceptor, ListenerBuilder, RequesterBuilder, status } from '@grpc/grpc-js';
 import { context, propagation, SpanKind, trace, type Tracer } from '@opentelemetry/api';
 import { unixNanoNow } from '../unix-time.js';
-import { metadataSetter } from './grpc-carrier.js';
 import { toHrTime } from './hr-time.js';
 import { callAttributes, parseMethod, setEnd } from './rpc-attributes.js';
 import { levelIn } from './level-in-context.js';
@@ -33,7 +32,7 @@ export function clientInterceptor(tracer: Tracer): Interceptor {
     };
     const requester = new RequesterBuilder()
       .withStart((metadata, _listener, next) => {
-        propagation.inject(trace.setSpan(around, span), metadata, metadataSetter);
+        propagation.inject(trace.setSpan(around, span), metadata, { set: (to, key, value) => to.set(key, value) });
         const listener = new ListenerBuilder()
           .withOnReceiveStatus((answer, pass) => {
             end(answer.code, answer.details);

@@ -1,9 +1,6 @@
 import type { AttributeValue, HrTime } from '@opentelemetry/api';
 import type { tracing as sdk } from '@opentelemetry/sdk-node';
-import { SPAN_KINDS, type SpanAttributeValue, type SpanDocument } from '../span-document.js';
-
-/** In the order of the API's SpanStatusCode. */
-const STATUSES = ['unset', 'ok', 'error'] as const;
+import { SPAN_KINDS, SPAN_STATUSES, type SpanAttributeValue, type SpanDocument } from '../span-document.js';
 
 function formatUnixNano([seconds, nanoseconds]: HrTime): string {
   return `${BigInt(seconds) * 1_000_000_000n + BigInt(nanoseconds)}`;
@@ -31,7 +28,7 @@ export function toSpanDocument(span: sdk.ReadableSpan): SpanDocument {
     start_unix_nano: formatUnixNano(span.startTime),
     end_unix_nano: formatUnixNano(span.endTime),
     attributes: convertAttributes(span.attributes),
-    status: STATUSES[span.status.code] ?? 'unset',
+    status: SPAN_STATUSES[span.status.code] ?? 'unset',
     status_message: span.status.message ?? '',
     resource: convertAttributes(span.resource.attributes),
   };

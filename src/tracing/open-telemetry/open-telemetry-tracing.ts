@@ -22,7 +22,7 @@ import {
 } from '../span.js';
 import type { SpanDocument } from '../span-document.js';
 import { includesLevel, type TraceLevel } from '../trace-level.js';
-import type { ContextHeaders, SpanSink, Tracing } from '../tracing.js';
+import type { ContextHeaders, SpanSink } from '../tracing.js';
 import { unixNanoNow } from '../unix-time.js';
 import { clientInterceptor } from './client-interceptor.js';
 import { toHrTime } from './hr-time.js';
@@ -48,7 +48,8 @@ function fail(span: Span, thrown: unknown): void {
   span.setAttribute('error.type', thrown instanceof PlatformError ? thrown.code : '_OTHER');
 }
 
-export class OpenTelemetryTracing implements Tracing {
+/** The current span follows asynchronous calls; gRPC metadata carries it between processes. */
+export class OpenTelemetryTracing {
   readonly #tracer: Tracer = trace.getTracer(SCOPE);
   readonly clientInterceptor: Interceptor = clientInterceptor(this.#tracer);
   readonly serverInterceptor: ServerInterceptor = serverInterceptor(this.#tracer);
@@ -85,6 +86,7 @@ export class OpenTelemetryTracing implements Tracing {
       .finally(end) as T;
   }
 
+  /** Makes spans of work that was timed elsewhere. The default parent is the current span. */
   async record(spans: readonly TimedSpan[], parent?: SpanPlace): Promise<void> {
     const around = context.active();
     const under = parent === undefined ? around : trace.setSpanContext(around, parent);
@@ -151,6 +153,7 @@ export class OpenTelemetryTracing implements Tracing {
     return context.with(propagation.extract(ROOT_CONTEXT, headers), work);
   }
 
+  /** Takes a trace's finished spans that are in no store, those from `addSpans` too. */
   takeSpans(traceId: string): readonly SpanDocument[] {
     return this.parts.keeper.take(traceId);
   }
@@ -159,6 +162,7 @@ export class OpenTelemetryTracing implements Tracing {
     this.parts.keeper.add(spans);
   }
 
+  /** Finished spans go into this sink from now on. */
   keepSpansIn(sink: SpanSink | undefined): Promise<void> {
     return this.parts.keeper.keepIn(sink);
   }
@@ -167,6 +171,7 @@ export class OpenTelemetryTracing implements Tracing {
     return this.parts.senders.length > 0;
   }
 
+  /** Sends spans that are kept elsewhere to the tracing server. */
   async send(spans: readonly SpanDocument[]): Promise<void> {
     for (const span of spans) {
       for (const sender of this.parts.senders) sender.onEnd(toReadableSpan(span));
@@ -174,10 +179,12 @@ export class OpenTelemetryTracing implements Tracing {
     }
   }
 
+  /** @throws PlatformError `unavailable` if the export fails */
   flush(): Promise<void> {
     return exported(Promise.all([this.parts.flush(), this.parts.keeper.forceFlush()]));
   }
 
+  /** Flushes first. @throws as {@link flush} */
   close(): Promise<void> {
     return exported(this.parts.shutDown());
   }

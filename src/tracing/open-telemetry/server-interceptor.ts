@@ -11,7 +11,6 @@ import {
 } from '@opentelemetry/api';
 import { methodKind } from '../../base/method-kind.js';
 import { unixNanoNow } from '../unix-time.js';
-import { metadataGetter } from './grpc-carrier.js';
 import { toHrTime } from './hr-time.js';
 import { levelIn } from './level-in-context.js';
 import { callAttributes, parseMethod, setEnd } from './rpc-attributes.js';
@@ -42,7 +41,10 @@ export function serverInterceptor(tracer: Tracer): ServerInterceptor {
     };
     const listener = new ServerListenerBuilder()
       .withOnReceiveMetadata((metadata, next) => {
-        const outside = propagation.extract(ROOT_CONTEXT, metadata, metadataGetter);
+        const outside = propagation.extract(ROOT_CONTEXT, metadata, {
+          get: (from, key) => from.get(key).map(String),
+          keys: (from) => Object.keys(from.getMap()),
+        });
         inside = outside;
         const isPart = trace.getSpanContext(outside) !== undefined;
         if (levelIn(outside) !== 'NO_TRACE' && (isPart || startsTrace(path))) {

@@ -23,8 +23,8 @@ export interface BrokerOptions {
 }
 
 export class Broker {
-  /** The reason why the broker accepts no published messages; undefined while it accepts them. */
-  #blocked: string | undefined;
+  /** Why the broker accepts no published messages; undefined while it accepts them. */
+  refusal: PlatformError | undefined;
 
   private constructor(
     readonly connection: Connection,
@@ -53,7 +53,7 @@ export class Broker {
         if (isLost) onWarning(`the broker ${address} answers again`);
         isLost = false;
         isConnected = true;
-        broker.#blocked = undefined;
+        broker.refusal = undefined;
         resolve();
       });
       connection.on('error', (error: unknown) => {
@@ -66,20 +66,16 @@ export class Broker {
       throw error;
     });
     connection.on('connection.blocked', (reason) => {
-      broker.#blocked = reason;
-      onWarning(broker.blockedMessage(reason));
+      const advice = 'free space on its machine, or lower its limits (disk_free_limit, vm_memory_high_watermark)';
+      const message = `The broker ${address} takes no messages, because it is ${reason}: ${advice}.`;
+      broker.refusal = new PlatformError('unavailable', message);
+      onWarning(message);
     });
     connection.on('connection.unblocked', () => {
-      broker.#blocked = undefined;
+      broker.refusal = undefined;
       onWarning(`the broker ${address} takes messages again`);
     });
     return broker;
-  }
-
-  get refusal(): PlatformError | undefined {
-    return this.#blocked === undefined
-      ? undefined
-      : new PlatformError('unavailable', this.blockedMessage(this.#blocked));
   }
 
   /** Runs work on its own channel. Messages taken on it and not acknowledged are requeued. @throws as the client */
@@ -96,10 +92,5 @@ export class Broker {
     const tooLong = setTimeout(() => this.connection.unsafeDestroy(), CLOSE_LIMIT_MS);
     await this.connection.close().catch(() => undefined);
     clearTimeout(tooLong);
-  }
-
-  private blockedMessage(reason: string): string {
-    const advice = 'free space on its machine, or lower its limits (disk_free_limit, vm_memory_high_watermark)';
-    return `The broker ${this.address} takes no messages, because it is ${reason}: ${advice}.`;
   }
 }

@@ -63,7 +63,7 @@ async function eventsOn(
   { manifest = {}, evaluation = measuring, signal = new AbortController().signal }: Options,
 ): Promise<readonly PluginEvent[]> {
   const run = {
-    evaluation: 'evaluation-1',
+    evaluationId: 'evaluation-1',
     attempt: 1,
     submission: submission({ ...manifest }),
     agents: Object.keys(agents).map((address) => ({ address, tls: false, token: '' })),
@@ -251,7 +251,7 @@ describe('an evaluation that identical machines share', () => {
     const agents = fast();
     const asked = { ...submission({ agents: 'all' }), agents: { most: 1, placement: 'spread' } as const };
     const run = {
-      evaluation: 'evaluation-1',
+      evaluationId: 'evaluation-1',
       attempt: 1,
       submission: asked,
       agents: Object.keys(agents).map((address) => ({ address, tls: false, token: '' })),
