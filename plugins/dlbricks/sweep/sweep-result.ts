@@ -85,17 +85,21 @@ export interface Swept {
 
 function buildConfiguration({ report, result, isDefault }: Swept): Configuration {
   const { cut, granularity } = report.settings;
-  const models = report.models.map((model, index) =>
-    z.object(rowSchema.shape).parse({
-      ...model,
-      model: model.name,
-      sequences: result.models[index]?.estimate.sequences ?? 0,
-      constructed_ms: model.estimate_ms,
-      constructed_low_ms: model.estimate_low_ms,
-      constructed_high_ms: model.estimate_high_ms,
-      measured_ms: model.end_to_end_ms,
-    }),
-  );
+  const models = report.models.map((model, index) => ({
+    model: model.name,
+    layers: model.layers,
+    sequences: result.models[index]?.estimate.sequences ?? 0,
+    unique_bricks: model.unique_bricks,
+    coverage: model.coverage,
+    constructed_ms: model.estimate_ms,
+    constructed_low_ms: model.estimate_low_ms,
+    constructed_high_ms: model.estimate_high_ms,
+    measured_ms: model.end_to_end_ms,
+    normalized_latency: model.normalized_latency,
+    graph_signature: model.graph_signature,
+    preparing_seconds: model.preparing_seconds,
+    end_to_end_seconds: model.end_to_end_seconds,
+  }));
   const fractions = models.flatMap(({ unique_bricks: unique, sequences }) => ratio(unique, sequences) ?? []);
   const bricks = result.models.map(({ estimate }) => new Set(estimate.parts.map(({ benchmark }) => benchmark)));
   return {
