@@ -8,7 +8,7 @@ import {
   runsOn,
 } from '../../../src/plugin-api.js';
 import { chooseGranularity, type CutSettings } from '../bricks/decompose.js';
-import { prepareAll, prepareModel, prepareOrRefuse, type PreparedModel } from '../bricks/prepare-model.js';
+import { prepareAll, type prepareModel, prepareOrRefuse, type PreparedModel } from '../bricks/prepare-model.js';
 import { type MeasuringOptions, parseCutSettings } from './options.js';
 
 /** Shows a progress bar. */
