@@ -43,7 +43,7 @@ const HOUSES = [
       ['report'],
       ['agree', 'compare', 'sharing', 'traces'],
       ['sweep', 'advise'],
-      ['generation', 'compose-all.ts', 'bytes-note.ts', 'system-run.ts', 'sized-models.ts'],
+      ['generation', 'compose-all.ts', 'system-run.ts'],
       ['predict-bricks.ts'],
       ['settings.ts', 'evaluate.ts'],
       ['estimation.ts', 'cells.ts'],

@@ -1,5 +1,5 @@
 import { compose } from '../plugins/dlbricks/estimate/compose.js';
-import { groupObservations } from '../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../plugins/dlbricks/estimate/brick-latency.js';
 import { decomposeModel, uniqueBricks } from '../plugins/dlbricks/bricks/unique-bricks.js';
 import { createFakeAgent } from '../test/support/fake-agent.js';
 import { setupKey } from '../src/measurement/measurement.js';

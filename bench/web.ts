@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { reportPage } from '../plugins/dlbricks/report/report-page.js';
-import { reportResult } from '../plugins/dlbricks/report/report-result.js';
+import { reportResult } from '../plugins/dlbricks/report/show-report.js';
 import { buildReport } from '../plugins/dlbricks/report/report.js';
 import { keepEstimates } from '../src/measuring/estimates.js';
 import { openEmbeddedStore } from '../src/store/embedded/open.js';

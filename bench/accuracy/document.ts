@@ -1,6 +1,6 @@
 import { gigabytes } from '../../src/base/gigabytes.js';
 import type { ModelReport, Report } from '../../plugins/dlbricks/report/report-schema.js';
-import { percent } from '../../plugins/dlbricks/report/words.js';
+import { percent } from '../../plugins/dlbricks/report/figures.js';
 import { formatMs, UNKNOWN } from '../../src/base/format-ms.js';
 import type { TableConfiguration } from './configurations.js';
 import type { TableOutcome } from './run-configuration.js';

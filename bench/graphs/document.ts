@@ -1,7 +1,7 @@
 import { mean, median } from '../../src/base/mean.js';
 import type { ModelReport } from '../../plugins/dlbricks/report/report-schema.js';
 import { isWide } from '../../plugins/dlbricks/report/summary-lines.js';
-import { percent } from '../../plugins/dlbricks/report/words.js';
+import { percent } from '../../plugins/dlbricks/report/figures.js';
 import { modelOf, type Said } from './measure.js';
 
 /** A graph, estimated on each occasion with made-up values, and with those of a run where its work depends on values. */

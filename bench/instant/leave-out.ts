@@ -1,14 +1,12 @@
 import { mean } from '../../src/base/mean.js';
 import { computeContext, modelNeeds } from '../../plugins/dlbricks/bricks/needs.js';
 import { prepareModel, type PreparedModel } from '../../plugins/dlbricks/bricks/prepare-model.js';
-import { brickKey } from '../../plugins/dlbricks/estimate/brick-latency.js';
+import { brickKey, groupObservations } from '../../plugins/dlbricks/estimate/brick-latency.js';
 import { compose } from '../../plugins/dlbricks/estimate/compose.js';
-import { groupObservations } from '../../plugins/dlbricks/estimate/observations.js';
 import { spreadsFor, spreadsOfSystem } from '../../plugins/dlbricks/estimate/spreads-of-system.js';
 import { earlierRuns } from '../../plugins/dlbricks/measure/earlier-runs.js';
 import { describeKernels, measuredKernels } from '../../plugins/dlbricks/measure/known-kernels.js';
-import { findKnown } from '../../plugins/dlbricks/measure/known-needs.js';
-import { OCCASIONS } from '../../plugins/dlbricks/measure/tasks.js';
+import { OCCASIONS, findKnown } from '../../plugins/dlbricks/measure/tasks.js';
 import { KernelPredictor } from '../../plugins/dlbricks/predict/kernel-predictor.js';
 import { settingsSchema } from '../../plugins/dlbricks/settings.js';
 import type { BenchmarkAgent } from '../../src/agent/benchmark-agent.js';

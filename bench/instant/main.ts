@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { mean } from '../../src/base/mean.js';
-import { percent } from '../../plugins/dlbricks/report/words.js';
+import { percent } from '../../plugins/dlbricks/report/figures.js';
 import { connectAgent } from '../../src/agent/client/agent-client.js';
 import { cacheOptimizedGraphs } from '../../src/agent/client/optimized-graph-cache.js';
 import { startAgent } from '../../src/agent/services/server.js';

@@ -1,11 +1,11 @@
-import { LEVELS } from '../../plugins/dlbricks/estimate/statistics.js';
-import { percent } from '../../plugins/dlbricks/report/words.js';
+import { percent } from '../../plugins/dlbricks/report/figures.js';
 import { formatMs, UNKNOWN } from '../../src/base/format-ms.js';
 import type { SuiteConfiguration } from './configuration.js';
 import type { ExportedModel } from './exported.js';
 import { type Figures, figuresOf, holds } from './figures.js';
 import { PAPER, type PaperRow, paperRow } from './paper.js';
 import type { ModelSuite } from './suite.js';
+import { LEVELS } from '../../plugins/dlbricks/estimate/statistics.js';
 
 interface Shown {
   readonly configuration: SuiteConfiguration;

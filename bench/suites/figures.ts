@@ -1,6 +1,5 @@
-import { type Accuracy, computeAccuracy } from '../../plugins/dlbricks/report/accuracy.js';
 import { LEVELS } from '../../plugins/dlbricks/estimate/statistics.js';
-import { ratio } from '../../plugins/dlbricks/report/figures.js';
+import { ratio, type Accuracy, computeAccuracy } from '../../plugins/dlbricks/report/figures.js';
 import { sumOf } from '../../src/base/sum-of.js';
 import type { SuiteConfiguration } from './configuration.js';
 import type { Exported, ExportedModel } from './exported.js';

@@ -1,6 +1,6 @@
 import { readRecipe } from '../../plugins/dlbricks/bricks/recipe.js';
 import { compose } from '../../plugins/dlbricks/estimate/compose.js';
-import { groupObservations } from '../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../plugins/dlbricks/estimate/brick-latency.js';
 import { sampleMeasurement } from '../../test/store/sample-measurement.js';
 import { jsonTarget } from './json-target.js';
 import { sampleSuite } from './sample-suite.js';

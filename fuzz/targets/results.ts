@@ -1,5 +1,5 @@
 import { compose } from '../../plugins/dlbricks/estimate/compose.js';
-import { groupObservations } from '../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../plugins/dlbricks/estimate/brick-latency.js';
 import { readResults, resultsText } from '../../plugins/dlbricks/exchange/results-file.js';
 import { sampleMeasurement } from '../../test/store/sample-measurement.js';
 import { jsonTarget } from './json-target.js';

@@ -9,11 +9,16 @@ import { computeContext, modelNeeds } from './bricks/needs.js';
 import type { CutSettings } from './bricks/decompose.js';
 import type { PreparedModel } from './bricks/prepare-model.js';
 import { countKernels } from './bricks/recipe.js';
-import { brickKey, occasionSummary, type RecipeInContext } from './estimate/brick-latency.js';
+import {
+  brickKey,
+  occasionSummary,
+  type RecipeInContext,
+  type Observations,
+  groupObservations,
+} from './estimate/brick-latency.js';
 import { type CheckedRun, compareKernels } from './estimate/compare-kernels.js';
 import { compose, type Estimate } from './estimate/compose.js';
 import type { Margin } from './estimate/interval.js';
-import { type Observations, groupObservations } from './estimate/observations.js';
 import { type Earlier, spreadsFor, spreadsOfSystem, type Wholes } from './estimate/spreads-of-system.js';
 import type { KernelPredictor } from './predict/kernel-predictor.js';
 import { findLimit, type Precision } from './measure/next-occasion.js';
@@ -21,12 +26,12 @@ import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from './measure
 import type { EndToEnd, EstimateResult, ModelResult } from './report/evaluation-result.js';
 
 export interface ComposeSettings extends MeasureSettings, Pick<CutSettings, 'cut'> {
-  readonly measureEndToEnd: boolean;
+  readonly measureEndToEnd?: boolean;
   /** undefined where this run does not repeat bricks. */
   readonly precision?: Precision | undefined;
-  readonly interrupted: boolean;
-  readonly measured: number;
-  readonly costs: EstimateResult['costs'];
+  readonly interrupted?: boolean;
+  readonly measured?: number;
+  readonly costs?: EstimateResult['costs'];
   /** Runs of the whole optimized graphs, in the order of the models; undefined where they were not asked for. */
   readonly checks?: readonly (CheckedRun | undefined)[] | undefined;
   readonly earlier?: Earlier | undefined;
@@ -44,8 +49,8 @@ export function composeAll(
   system: System,
   settings: ComposeSettings,
 ): EstimateResult {
-  const { cut, protocol, measureEndToEnd, precision, predictor, interrupted, measured, costs, checks, machines } =
-    settings;
+  const { cut, protocol, precision, predictor, costs, checks, machines } = settings;
+  const { measureEndToEnd = false, interrupted = false, measured = 0 } = settings;
   const observations = groupObservations(results.measurements());
   const inContext = models.map((model) => ({ ...model, context: computeContext(model.recipe, system) }));
   const ofMachines = machines && { relative: machines.relative, degreesOfFreedom: machines.machines - 1 };

@@ -13,9 +13,9 @@ import {
   buildRunOptions,
 } from '../../src/plugin-api.js';
 import { chooseGranularity } from './bricks/decompose.js';
-import { type EstimateRequest, evaluateAll } from './evaluate.js';
-import { composeGenerations } from './generation/compose-generation.js';
-import { withDecoders } from './generation/decoders.js';
+import { evaluateAll } from './evaluate.js';
+import type { EstimateRequest } from './system-run.js';
+import { withDecoders, composeGenerations } from './generation/generation.js';
 import type { Measure } from './measure/largest.js';
 import type { EstimateResult } from './report/evaluation-result.js';
 import { listKeptEstimates } from './report/kept-estimates.js';

@@ -3,7 +3,6 @@ import pMap from 'p-map';
 import {
   counted,
   type EvaluationEvent,
-  groupedBy,
   identifySystem,
   type LoadedModel,
   readMachineSpread,
@@ -20,10 +19,12 @@ import {
   type Task,
   taskKey,
   type UnusableModel,
+  groupedBy,
 } from '../../src/plugin-api.js';
-import { MAX_CONCURRENT, prepareAll, type Preparing } from './bricks/prepare-all.js';
 import { type CutSettings, chooseGranularity } from './bricks/decompose.js';
 import {
+  MAX_CONCURRENT,
+  prepareAll,
   prepareOrRefuse,
   type PreparedModel,
   problemWithInputs,
@@ -32,68 +33,33 @@ import {
 } from './bricks/prepare-model.js';
 import { countKernels } from './bricks/recipe.js';
 import { uniqueBricks } from './bricks/unique-bricks.js';
-import { bytesNote } from './bytes-note.js';
-import { groupObservations } from './estimate/observations.js';
+import { bytesNote } from './bricks/prepare-extended.js';
+import { groupObservations } from './estimate/brick-latency.js';
 import { type ComposableModel, composeAll, listWholeLatencies } from './compose-all.js';
 import { checkModels } from './measure/check-models.js';
 import { type KnownOfSystem, type Wholes } from './estimate/spreads-of-system.js';
-import type { Measure } from './measure/largest.js';
-import { SystemRun, NO_COST, type Remeasuring, sumOfCosts } from './system-run.js';
-import { type Precision, tasksOfNextOccasion } from './measure/next-occasion.js';
+import { type EstimateRequest, NO_COST, type Plan, type Prepared, SystemRun, sumOfCosts } from './system-run.js';
+import { tasksOfNextOccasion } from './measure/next-occasion.js';
 import { predict } from './predict-bricks.js';
 import { keepPlatformDocuments } from './measure/platform-documents.js';
-import { FIRST_OCCASION, firstTasks, type MeasureSettings, SECOND_OCCASION, wholeModelTasks } from './measure/tasks.js';
+import { FIRST_OCCASION, firstTasks, SECOND_OCCASION, wholeModelTasks } from './measure/tasks.js';
 import { partsInWords } from './report/configuration.js';
 import type { EstimateResult, MeasuringCost } from './report/evaluation-result.js';
 
-export interface EstimateRequest extends CutSettings, MeasureSettings, Remeasuring {
-  readonly models: readonly LoadedModel[];
-  readonly unusable?: readonly UnusableModel[] | undefined;
-  /** Wall time that reading the models took, and what came before; ms. */
-  readonly readingMs: number;
-  /** Whether to measure each whole model as well: after each brick's first measurement, and again at the end. */
-  readonly measureEndToEnd: boolean;
-  readonly check?: boolean | undefined;
-  /** The bricks to measure that the store lacks; default: all. The others are predicted; kernel cut only. */
-  readonly measure?: Measure | undefined;
-  /** Precision that bricks at the kernel cut need. */
-  readonly precision: Precision;
-  readonly traceUrlTemplate?: string | undefined;
-}
-
-interface Plan extends Prepared {
-  readonly request: EstimateRequest;
-  readonly run: SystemRun;
-  readonly bricks: MeasuringPlan;
-  readonly wholes: MeasuringPlan;
-  readonly again: MeasuringPlan;
-}
-
-interface Prepared {
-  readonly models: readonly PreparedModel[];
-  readonly unchanged: readonly string[];
-  /** Wall time, shared with the requests that were prepared at the same time. */
-  readonly preparingMs: number;
-}
-
 async function prepareRequest(
   request: EstimateRequest,
-  { agent, signal }: MeasuringContext,
-  onModel: Preparing['onModel'],
+  context: MeasuringContext,
+  onModel: (model: LoadedModel, done: number) => void,
   clock: SharedClock,
 ): Promise<Prepared> {
+  const { agent } = context;
   const { runOptions } = request;
   const prepare = (settings: CutSettings): Promise<readonly PreparedModel[]> => {
-    return prepareAll(request.models, {
-      settings,
-      agent,
-      prepare: async (loaded, ...rest) => {
-        const problem = problemWithInputs(loaded, request.limits, agent);
-        return problem === undefined ? prepareOrRefuse(loaded, ...rest) : refusedModel(loaded, settings, problem);
-      },
-      signal,
-      onModel,
-    });
+    const prepareOne: typeof prepareOrRefuse = async (loaded, ...rest) => {
+      const problem = problemWithInputs(loaded, request.limits, agent);
+      return problem === undefined ? prepareOrRefuse(loaded, ...rest) : refusedModel(loaded, settings, problem);
+    };
+    return prepareAll(request.models, settings, context, prepareOne, onModel);
   };
   clock.begin();
   const startMs = clock.ms;
@@ -122,7 +88,7 @@ async function prepareRequests(
   const clock = new SharedClock();
   const prepared = new Map<EstimateRequest, Prepared>();
   let before = 0;
-  const onModel: Preparing['onModel'] = ({ name }, done) => {
+  const onModel = ({ name }: LoadedModel, done: number): void => {
     // Measurements are counted over the whole evaluation; how many there are is not known yet.
     const label = `preparing ${name} (${before + done} of ${total} done)`;
     onEvent({ kind: 'measuring', label, done: 0, total: 0 });
@@ -210,11 +176,7 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
     request.check === true
       ? await checkModels(models, system, request, context, request.remeasure?.kind === 'all')
       : undefined;
-  if (request.measureEndToEnd) {
-    const { traceUrlTemplate } = request;
-    const documents = { ...context, traceUrlTemplate };
-    await keepPlatformDocuments(request.models, models, run.results, request, documents);
-  }
+  if (request.measureEndToEnd) await keepPlatformDocuments(request.models, models, run.results, request, context);
 
   const interrupted =
     context.signal.aborted ||

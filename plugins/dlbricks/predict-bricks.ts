@@ -1,35 +1,13 @@
-import { distinctTasks, type MeasuringContext, type MeasuringPlan, type Task, taskKey } from '../../src/plugin-api.js';
-import type { Cut } from './cut/cut.js';
+import { distinctTasks, type MeasuringContext, type Task, taskKey } from '../../src/plugin-api.js';
 import { computeContext } from './bricks/needs.js';
-import type { PreparedModel } from './bricks/prepare-model.js';
 import { compose } from './estimate/compose.js';
-import { groupObservations } from './estimate/observations.js';
+import { groupObservations } from './estimate/brick-latency.js';
 import { type Earlier, spreadsFor, spreadsOfSystem } from './estimate/spreads-of-system.js';
 import { KernelPredictor } from './predict/kernel-predictor.js';
-import type { MeasuringCost } from './report/evaluation-result.js';
-import { type SystemRun, NO_COST, type Remeasuring, sumOfCosts } from './system-run.js';
+import { type SystemRun, NO_COST, type Plan, sumOfCosts } from './system-run.js';
 import { describeKernels, keepKernels, knownKernels } from './measure/known-kernels.js';
-import { largestTasks, type Measure } from './measure/largest.js';
-import type { Precision } from './measure/next-occasion.js';
-import { callTasks, type MeasureSettings, MAX_OCCASIONS, SECOND_OCCASION } from './measure/tasks.js';
-
-interface PlanToPredict {
-  readonly request: MeasureSettings &
-    Remeasuring & {
-      readonly cut: Cut;
-      readonly measure?: Measure | undefined;
-      readonly precision: Precision;
-    };
-  readonly models: readonly PreparedModel[];
-  readonly run: SystemRun;
-  readonly bricks: MeasuringPlan;
-}
-
-/** What predictions are made from, and the cost of measuring the bricks for which they do not suffice. */
-interface Predicting {
-  readonly predictor: KernelPredictor | undefined;
-  readonly cost: MeasuringCost;
-}
+import { largestTasks } from './measure/largest.js';
+import { callTasks, MAX_OCCASIONS, SECOND_OCCASION } from './measure/tasks.js';
 
 interface Learned {
   /** How many measurements the run had taken. */
@@ -46,10 +24,7 @@ const learnedBy = new WeakMap<SystemRun, Learned>();
  * Learns from the measured kernels of the system. What the bricks of this evaluation compute is kept for later
  * evaluations, unless they neither are measured nor will be.
  */
-async function learn(
-  { request, models, run, bricks }: PlanToPredict,
-  { store }: MeasuringContext,
-): Promise<KernelPredictor> {
+async function learn({ request, models, run, bricks }: Plan, { store }: MeasuringContext): Promise<KernelPredictor> {
   const own = describeKernels(models);
   const measured = new Set(
     bricks.tasks.filter((task) => run.has(task)).map((task) => task.request.benchmark.signature),
@@ -70,11 +45,7 @@ async function learn(
 }
 
 /** Learns from the measured kernels, and measures the calls and the largest bricks where that is asked for. */
-export async function predict(
-  plan: PlanToPredict,
-  context: MeasuringContext,
-  earlier: Earlier | undefined,
-): Promise<Predicting> {
+export async function predict(plan: Plan, context: MeasuringContext, earlier: Earlier | undefined) {
   const { request, models, run, bricks } = plan;
   const { system } = run;
   const { measure = 'all' } = request;

@@ -1,8 +1,14 @@
+import type { CutSettings } from './bricks/decompose.js';
+import type { PreparedModel } from './bricks/prepare-model.js';
+import type { Measure } from './measure/largest.js';
+import type { Precision } from './measure/next-occasion.js';
 import {
   DEFAULT_REMEASURE,
   KnownResults,
   Measuring,
+  type LoadedModel,
   type MeasuringContext,
+  type UnusableModel,
   type MeasuringPlan,
   planMeasuring,
   type Protocol,
@@ -15,11 +21,40 @@ import {
 import type { Earlier } from './estimate/spreads-of-system.js';
 import { earlierRuns } from './measure/earlier-runs.js';
 import type { MeasuringCost } from './report/evaluation-result.js';
-import { FIRST_OCCASION } from './measure/tasks.js';
+import { FIRST_OCCASION, type MeasureSettings } from './measure/tasks.js';
 
-export interface Remeasuring {
+export interface EstimateRequest extends CutSettings, MeasureSettings {
+  readonly models: readonly LoadedModel[];
+  readonly unusable?: readonly UnusableModel[] | undefined;
+  /** Wall time that reading the models took, and what came before; ms. */
+  readonly readingMs: number;
+  /** Whether to measure each whole model as well: after each brick's first measurement, and again at the end. */
+  readonly measureEndToEnd: boolean;
+  readonly check?: boolean | undefined;
+  /** The bricks to measure that the store lacks; default: all. The others are predicted; kernel cut only. */
+  readonly measure?: Measure | undefined;
+  /** Precision that bricks at the kernel cut need. */
+  readonly precision: Precision;
   /** The stored measurements to take again; by default disturbed ones, while the machine is quiet. */
   readonly remeasure?: Remeasure | undefined;
+  readonly traceUrlTemplate?: string | undefined;
+}
+
+type Remeasuring = Pick<EstimateRequest, 'remeasure'>;
+
+export interface Prepared {
+  readonly models: readonly PreparedModel[];
+  readonly unchanged: readonly string[];
+  /** Wall time, shared with the requests that were prepared at the same time. */
+  readonly preparingMs: number;
+}
+
+export interface Plan extends Prepared {
+  readonly request: EstimateRequest;
+  readonly run: SystemRun;
+  readonly bricks: MeasuringPlan;
+  readonly wholes: MeasuringPlan;
+  readonly again: MeasuringPlan;
 }
 
 export class SystemRun {

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { adviceSchema } from '../../plugins/dlbricks/advise/advice-schema.js';
+import { adviceSchema } from '../../plugins/dlbricks/advise/advice-result.js';
 import { agreementSchema } from '../../plugins/dlbricks/agree/agreement-result.js';
 import { comparisonSchema } from '../../plugins/dlbricks/compare/comparison-schema.js';
 import { recipeSchema } from '../../plugins/dlbricks/bricks/recipe.js';
-import { resultsJsonSchema } from '../../plugins/dlbricks/exchange/results-file.js';
+import { FORMAT as RESULTS_FORMAT } from '../../plugins/dlbricks/exchange/results-file.js';
 import { suiteSchema } from '../../plugins/dlbricks/exchange/suite.js';
 import dlbricks from '../../plugins/dlbricks/index.js';
-import { reportsJsonSchema } from '../../plugins/dlbricks/report/json-schema.js';
+import { reportsJsonSchema } from '../plugins/dlbricks/report/json-schema.js';
 import { sharingSchema } from '../../plugins/dlbricks/sharing/sharing-result.js';
 import { sweepSchema } from '../../plugins/dlbricks/sweep/sweep-result.js';
 import { traceReportSchema } from '../../plugins/dlbricks/traces/trace-report.js';
@@ -16,14 +16,24 @@ import load from '../../plugins/load/index.js';
 import { loadResultSchema } from '../../plugins/load/load-result.js';
 import { latencyResultSchema } from '../../plugins/latency/latency-result.js';
 import { z } from 'zod';
+import { provenanceField } from '../../src/agent/provenance.js';
+import { snakeCaseSchema } from '../../src/base/snake-case.js';
 import { documentJsonSchema, DOCUMENT_KINDS } from '../../src/cli/json-documents.js';
 import { analysisDocumentSchema } from '../../src/evaluation/analysis.js';
 import { evaluationsJsonSchema } from './evaluations-schema.js';
 import { systemsResultSchema } from '../../src/evaluation/systems-result.js';
 import { kindJsonSchema } from '../../src/manifest/index.js';
+import { measurementSchema } from '../../src/measurement/measurement.js';
 import { exportedLineJsonSchema } from '../../src/store/json-lines.js';
 
 export const SCHEMAS_FOLDER = join(import.meta.dirname, '../../../schemas');
+
+/** A results file as this version writes it. */
+const resultsSchema = z.strictObject({
+  format: z.literal(RESULTS_FORMAT),
+  provenance: provenanceField,
+  measurements: z.array(measurementSchema).min(1),
+});
 
 const evaluations = [dlbricks, latency, load].flatMap(({ evaluation }) => evaluation ?? []);
 
@@ -39,7 +49,7 @@ const MANIFESTS: Readonly<Record<string, object>> = {
 const FILES: Readonly<Record<string, object>> = {
   suite: z.toJSONSchema(suiteSchema),
   recipe: z.toJSONSchema(recipeSchema),
-  results: resultsJsonSchema(),
+  results: snakeCaseSchema(z.toJSONSchema(resultsSchema)) as object,
   agreement: z.toJSONSchema(agreementSchema),
   comparison: z.toJSONSchema(comparisonSchema),
   sharing: z.toJSONSchema(sharingSchema),

@@ -1,5 +1,5 @@
 import { reportPage } from '../../plugins/dlbricks/report/report-page.js';
-import { reportResult } from '../../plugins/dlbricks/report/report-result.js';
+import { reportResult } from '../../plugins/dlbricks/report/show-report.js';
 import { buildReport } from '../../plugins/dlbricks/report/report.js';
 import type { Evaluation } from '../../src/evaluation/evaluation.js';
 import { keepEstimates, type NewEstimate } from '../../src/measuring/estimates.js';

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { reportPage } from '../../plugins/dlbricks/report/report-page.js';
-import { reportResult } from '../../plugins/dlbricks/report/report-result.js';
+import { reportResult } from '../../plugins/dlbricks/report/show-report.js';
 import { buildReport } from '../../plugins/dlbricks/report/report.js';
 import { endToEndOf, estimateOf, resultOf, SETTINGS } from '../plugins/dlbricks/report/sample-result.js';
 import { HOSTILE } from '../server/site-server.js';

@@ -12,7 +12,7 @@ import {
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import { longestPath } from '../estimate/longest-path.js';
-import type { AdviceOfModel, Outcome, Saving } from './advice-schema.js';
+import type { Outcome, Saving } from './advice-result.js';
 import { leastWithChanges } from './layouts.js';
 import type { TimedVariant } from './measure-variants.js';
 import { type Units, findUnits } from './units.js';
@@ -50,6 +50,10 @@ export function computeTotals({ rounds }: TimedVariant): readonly number[] {
   return rounds.map(sumOf);
 }
 
+function meanMs({ rounds }: TimedVariant, kernel: number): number {
+  return mean(rounds.map((round) => round[kernel] ?? 0));
+}
+
 /** The time of the kernels that the other variant does not have; of all of them, where the sessions differ. */
 function differingMs(variant: TimedVariant, other: TimedVariant): number {
   const isSameSession = sessionKey(variant) === sessionKey(other);
@@ -60,7 +64,7 @@ function differingMs(variant: TimedVariant, other: TimedVariant): number {
   const times = signatures(variant).map((signature, index) => {
     const count = left.get(signature) ?? 0;
     left.set(signature, count - 1);
-    return count > 0 ? 0 : mean(variant.rounds.map((round) => round[index] ?? 0));
+    return count > 0 ? 0 : meanMs(variant, index);
   });
   return sumOf(times);
 }
@@ -96,7 +100,7 @@ function unitTimes(variant: TimedVariant, { units, unitOf }: Units) {
   let otherMs = 0;
   const places = unitsOfKernels(variant, unitOf);
   for (const [index, kernel] of variant.graph.layers.entries()) {
-    const time = mean(variant.rounds.map((round) => round[index] ?? 0));
+    const time = meanMs(variant, index);
     const unit = places[index];
     if (unit === undefined) {
       if (!isReorder(kernel)) otherMs += time;
@@ -109,27 +113,18 @@ function unitTimes(variant: TimedVariant, { units, unitOf }: Units) {
 }
 
 /** Milliseconds of a change of layout for each byte; undefined where the model has none that could tell. */
-function changeMsPerByte({ graph, rounds }: TimedVariant): number | undefined {
+function changeMsPerByte(variant: TimedVariant): number | undefined {
+  const { graph } = variant;
   const found = graph.layers.flatMap((kernel, index) => {
     const type = isReorder(kernel) ? graph.types.get(kernel.outputs[0] ?? '') : undefined;
-    return type === undefined ? [] : [{ bytes: tensorBytes(type), ms: mean(rounds.map((round) => round[index] ?? 0)) }];
+    return type === undefined ? [] : [{ bytes: tensorBytes(type), ms: meanMs(variant, index) }];
   });
   const bytes = sumOf(found.map((one) => one.bytes));
   return bytes === 0 ? undefined : sumOf(found.map(({ ms }) => ms)) / bytes;
 }
 
-export interface Floors {
-  /** Every unit as its fastest variant has it, with no cost for changes of layout. */
-  readonly freeMs: number;
-  /** The same with the changes of layout that it needs; undefined where no kernel tells what these cost. */
-  readonly withReordersMs: number | undefined;
-  /** The longest path through today's kernels, each as fast as the fastest variant of its unit. */
-  readonly parallelMs: number;
-  readonly parallelism: number;
-  readonly kernels: readonly Readonly<{ name: string; operator: string; ms: number; isOnLongestPath: boolean }>[];
-  readonly edges: readonly (readonly [from: number, to: number])[];
-  readonly units: AdviceOfModel['units'];
-}
+/** Fields of a model's advice, and today's kernels with their edges, to draw them. */
+export type Floors = ReturnType<typeof floorsOfUnits>;
 
 function listChoices<T>([first, ...rest]: readonly T[]): readonly (readonly T[])[] {
   if (first === undefined) return [[]];
@@ -142,11 +137,11 @@ export function computeFloors(source: LayerGraph, [today, ...others]: readonly T
   const all = listChoices(others).map((choice) => floorsOfUnits(source, today, [today, ...choice]));
   const leastBy = (ms: (floors: Floors) => number): Floors =>
     all.reduce((least, one) => (ms(one) < ms(least) ? one : least));
-  const { withReordersMs } = leastBy((one) => one.withReordersMs ?? Infinity);
-  return { ...leastBy(({ freeMs }) => freeMs), withReordersMs };
+  const { floor_with_reorders_ms } = leastBy((one) => one.floor_with_reorders_ms ?? Infinity);
+  return { ...leastBy((one) => one.floor_ms), floor_with_reorders_ms };
 }
 
-function floorsOfUnits(source: LayerGraph, today: TimedVariant, variants: readonly TimedVariant[]): Floors {
+function floorsOfUnits(source: LayerGraph, today: TimedVariant, variants: readonly TimedVariant[]) {
   const units = findUnits(source, variants.map(({ kernels }) => kernels)); // prettier-ignore
   const measured = variants.map((variant) => unitTimes(variant, units));
   // A unit without a kernel in any variant is folded away.
@@ -177,15 +172,14 @@ function floorsOfUnits(source: LayerGraph, today: TimedVariant, variants: readon
     const changes = units.edges.map(({ from, to, values }) => ({ from, to, cost: rate * bytesOf(values) }));
     return leastWithChanges({ plain, blocked, changes }) + otherMs;
   };
-  const withReordersMs = !isBlockedAnywhere ? freeMs : perByte === undefined ? undefined : withReorders(perByte);
+  const withReordersMs = !isBlockedAnywhere ? freeMs : perByte === undefined ? null : withReorders(perByte);
   const places = unitsOfKernels(today, units.unitOf);
-  const meanOf = (index: number): number => mean(today.rounds.map((round) => round[index] ?? 0));
-  const changesMs = today.graph.layers.flatMap((kernel, index) => (isReorder(kernel) ? [meanOf(index)] : []));
+  const changesMs = today.graph.layers.flatMap((kernel, index) => (isReorder(kernel) ? [meanMs(today, index)] : []));
   const weights = today.graph.layers.map((kernel, index) => {
     if (isReorder(kernel)) return 0;
     const unit = places[index] ?? -1;
     const ofUnit = own?.ms[unit] ?? 0;
-    return ofUnit === 0 ? meanOf(index) : (meanOf(index) * (best[unit]?.ms ?? 0)) / ofUnit;
+    return ofUnit === 0 ? meanMs(today, index) : (meanMs(today, index) * (best[unit]?.ms ?? 0)) / ofUnit;
   });
   const path = longestPath(today.prepared.recipe, weights);
   const onPath = new Set(path);
@@ -198,14 +192,14 @@ function floorsOfUnits(source: LayerGraph, today: TimedVariant, variants: readon
   }));
   const grouped = [...groupedBy(rows, ({ operators, shape, setting }) => `${operators} ${shape} ${setting}`).values()];
   return {
-    freeMs,
-    withReordersMs,
-    parallelMs,
+    floor_ms: freeMs,
+    floor_with_reorders_ms: withReordersMs,
+    parallel_floor_ms: parallelMs,
+    parallelism: parallelMs === 0 ? 1 : sumOf(weights) / parallelMs,
     kernels: today.graph.layers.map(({ name, opType }, index) => {
       return { name, operator: opType, ms: weights[index] ?? 0, isOnLongestPath: onPath.has(index) };
     }),
     edges: today.prepared.recipe.edges,
-    parallelism: parallelMs === 0 ? 1 : sumOf(weights) / parallelMs,
     units: [
       ...grouped.map((of) => ({
         operators: `${of[0].operators}${of[0].shape === '' ? '' : ` ${of[0].shape}`}`,
@@ -214,7 +208,7 @@ function floorsOfUnits(source: LayerGraph, today: TimedVariant, variants: readon
         best_ms: sumOf(of.map(({ ms = 0 }) => ms)),
         setting: of[0].setting ?? '',
       })),
-      ...(changesMs.length === 0 || withReordersMs === undefined
+      ...(changesMs.length === 0 || withReordersMs === null
         ? []
         : [
             {

@@ -28,7 +28,7 @@ import {
   judgeClaim,
   savingBetween,
 } from './advice.js';
-import type { AdviceOfModel, Claim, Saving } from './advice-schema.js';
+import type { AdviceOfModel, Claim, Saving } from './advice-result.js';
 import { measureVariants, type TimedVariant } from './measure-variants.js';
 import { AS_TODAY, runKey, type Setting, settingsFor, type Variant, prepareVariants } from './variants.js';
 
@@ -49,7 +49,7 @@ const MAX_LINES = 5;
 
 export interface Advice {
   readonly model: AdviceOfModel;
-  readonly floors: Floors;
+  readonly floors: Pick<Floors, 'kernels' | 'edges'>;
 }
 
 type BetweenKernels = Pick<AdviceOfModel, 'between_kernels_ms' | 'between_kernels_us_each'>;
@@ -135,7 +135,7 @@ export async function adviseOn(
   const savings = variants.slice(1).map((variant) => ({ variant, saving: savingBetween(base, variant) }));
   // Only these are in the composites of today's kernels; the least of others would be the luckiest process.
   const together = variants.filter(({ setting }) => Object.keys(setting.runtime.session).length === 0);
-  const floors = computeFloors(found.source, together);
+  const { kernels, edges, units, ...floors } = computeFloors(found.source, together);
   const isWorth = threads > 1 && floors.parallelism > WORTH_TRYING;
   const notParallel = threads === 1 ? 'there is one thread' : 'its kernels depend on each other';
   const parallel = { ...PARALLEL, runtime: { ...PARALLEL.runtime, inter_op_threads: threads } };
@@ -210,15 +210,12 @@ export async function adviseOn(
       ...(isWorth ? [] : [{ setting: PARALLEL.name, reason: notParallel }]),
       { setting: 'reduced precision', reason: 'it needs other weights; quantize the model, and advise on the result' },
     ],
-    floor_ms: floors.freeMs,
-    floor_with_reorders_ms: floors.withReordersMs ?? null,
-    parallel_floor_ms: floors.parallelMs,
-    parallelism: floors.parallelism,
-    longest_path: floors.kernels
+    ...floors,
+    longest_path: kernels
       .filter(({ isOnLongestPath }) => isOnLongestPath)
       .map(({ name, operator, ms }) => ({ kernel: name, operator, ms })),
-    ratio: floors.freeMs / measuredMs,
-    parallel_ratio: floors.parallelMs / measuredMs,
+    ratio: floors.floor_ms / measuredMs,
+    parallel_ratio: floors.parallel_floor_ms / measuredMs,
     scaling: scaling ? { ratio: scaling.ratio, low: scaling.low ?? null, high: scaling.high ?? null } : null,
     call_ms: peaks.get('call')?.value ?? null,
     ...between,
@@ -228,8 +225,8 @@ export async function adviseOn(
       kernels_fewer: ofBasic && ofExtended ? ofBasic.graph.layers.length - ofExtended.graph.layers.length : 0,
       ...possibleFusion(base, peaks),
     },
-    units: floors.units,
+    units,
     advice,
   };
-  return { model, floors };
+  return { model, floors: { kernels, edges } };
 }

@@ -12,8 +12,7 @@ import {
   type Task,
 } from '../../../src/plugin-api.js';
 import { computeContext } from '../bricks/needs.js';
-import { brickLatency } from '../estimate/brick-latency.js';
-import { groupObservations } from '../estimate/observations.js';
+import { brickLatency, groupObservations } from '../estimate/brick-latency.js';
 import { bricksOfModel, brickTasks, type MeasureSettings, MAX_OCCASIONS } from '../measure/tasks.js';
 import { sessionKey, type Variant } from './variants.js';
 
@@ -30,10 +29,7 @@ export async function measureVariants(
   rounds: number,
   settings: Omit<MeasureSettings, 'runOptions'>,
   context: MeasuringContext,
-): Promise<{
-  readonly variants: readonly TimedVariant[];
-  readonly unmeasured: readonly { readonly variant: Variant; readonly reason: string }[];
-}> {
+) {
   const { agent, store, signal } = context;
   const [base] = variants;
   if (base === undefined) throw new PlatformError('internal', 'no variant to measure');

@@ -1,16 +1,13 @@
 import { DisjointSets, type KernelsOfLayers, type LayerGraph } from '../../../src/plugin-api.js';
 
-export interface Units {
-  /** Indices of the author's layers in each unit, in the order of the graph. */
-  readonly units: readonly (readonly number[])[];
-  readonly unitOf: readonly number[];
-  readonly edges: readonly { readonly from: number; readonly to: number; readonly values: readonly string[] }[];
-  /** Units with an output of the model, and these outputs. */
-  readonly leaving: ReadonlyMap<number, readonly string[]>;
-}
+export type Units = ReturnType<typeof findUnits>;
 
-/** The author's graph in units that end at values which all variants compute. Layers of other values join readers. */
-export function findUnits(source: LayerGraph, variants: readonly KernelsOfLayers[]): Units {
+/**
+ * The author's graph in units that end at values which all variants compute. Layers of other values join readers.
+ *
+ * @returns units: indices of layers, in the graph's order; leaving: units with outputs of the model, and these outputs
+ */
+export function findUnits(source: LayerGraph, variants: readonly KernelsOfLayers[]) {
   const { layers, outputs } = source;
   const surviving = variants.map(({ ends }) => new Set(ends));
   const survives = (layer: number): boolean => surviving.every((ends) => ends.has(layer));

@@ -69,11 +69,7 @@ export async function prepareVariants(
   threads: number,
   agent: BenchmarkAgent,
   signal: AbortSignal,
-): Promise<{
-  readonly source: LayerGraph;
-  readonly variants: readonly Variant[];
-  readonly refused: readonly { readonly setting: Setting; readonly reason: string }[];
-}> {
+) {
   const cut = { cut: 'kernel', granularity: 1, shorten: 'never' } as const;
   const filled = buildWholeBenchmark(loaded, {});
   const usual = buildRunOptions(threads, agent.description);

@@ -1,5 +1,35 @@
-import { type Model, readNames } from '../../../src/plugin-api.js';
-import { nodeLabels } from './node-labels.js';
+import { type Model, readNames, sortedAttributes, steeringConstants } from '../../../src/plugin-api.js';
+
+function plain(_: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return `${value}n`;
+  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value;
+}
+
+/** Two nodes have the same label where they do the same with values of the same types, wherever these come from. */
+function nodeLabels({ nodes, initializers, inputs, types }: Model['graph']): readonly number[] {
+  const steering = steeringConstants({ nodes, initializers });
+  const fed = new Set(inputs);
+  const typeOf = (name: string): string => {
+    const type = types.get(name);
+    return type === undefined ? 'unknown' : `${type.elementType}[${type.dims?.join() ?? '?'}]`;
+  };
+  const kindOf = (name: string): string => {
+    if (name === '') return 'absent';
+    const constant = initializers.get(name);
+    if (constant === undefined) return `${fed.has(name) ? 'fed' : 'made'} ${typeOf(name)}`;
+    const { elementType, dims, data } = constant;
+    const content = steering.has(name) ? JSON.stringify(data, plain) : '';
+    return `constant ${elementType}[${dims.join()}] ${content}`;
+  };
+  const numbers = new Map<string, number>();
+  return nodes.map((node) => {
+    const does = [node.domain, node.opType, JSON.stringify(sortedAttributes(node.attributes), plain)];
+    const label = [...does, ...node.inputs.map(kindOf), '->', ...node.outputs.map(typeOf)].join('\n');
+    const number = numbers.get(label) ?? numbers.size;
+    numbers.set(label, number);
+    return number;
+  });
+}
 
 /** Each block reads only values of itself, of the block before it, and of nodes before all blocks. */
 export interface RepeatedBlocks {
@@ -14,7 +44,7 @@ const MIN_BLOCKS = 4;
 const MAX_LENGTHS = 8;
 
 /** The distances between a node and the next one like it that cover the most nodes. */
-export function likelyLengths(labels: readonly number[]): readonly number[] {
+function likelyLengths(labels: readonly number[]): readonly number[] {
   const last = new Map<number, number>();
   const covered = new Map<number, number>();
   for (const [index, label] of labels.entries()) {
@@ -35,7 +65,7 @@ interface Run {
   readonly length: number;
 }
 
-export function longestRun(labels: readonly number[], length: number): Run {
+function longestRun(labels: readonly number[], length: number): Run {
   let best: Run = { first: 0, end: 0, length };
   let first = 0;
   for (let index = 0; index + length <= labels.length; index++) {
@@ -121,4 +151,32 @@ export function findRepeatedBlocks({ graph }: Pick<Model, 'graph'>): RepeatedBlo
     }
   }
   return undefined;
+}
+
+/** Bounds the time for graphs that were made to be slow. */
+const MAX_DEPTH = 6;
+
+function longestRepeat(labels: readonly number[]): RepeatedBlocks | undefined {
+  return (
+    likelyLengths(labels)
+      .map((length) => longestRun(labels, length))
+      .map(({ first, end, length }) => ({ first, length, count: Math.floor((end - first) / length) }))
+      // One thing that repeats is no block.
+      .filter(({ first, length, count }) => count > 1 && new Set(labels.slice(first, first + length)).size > 1)
+      .sort((a, b) => b.count * b.length - a.count * a.length || a.length - b.length)[0]
+  );
+}
+
+/** Repeats such as the layers of a decoder, in their order; the longest are found first. */
+export function repeatsIn(labels: readonly number[], depth = MAX_DEPTH): readonly RepeatedBlocks[] {
+  const longest = depth === 0 ? undefined : longestRepeat(labels);
+  if (longest === undefined) return [];
+  const { first, length, count } = longest;
+  const end = first + length * count;
+  const after = repeatsIn(labels.slice(end), depth - 1);
+  return [
+    ...repeatsIn(labels.slice(0, first), depth - 1),
+    longest,
+    ...after.map((repeat) => ({ ...repeat, first: repeat.first + end })),
+  ];
 }

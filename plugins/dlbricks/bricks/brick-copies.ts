@@ -13,8 +13,7 @@ import {
 import { brickModel } from '../cut/brick-model.js';
 import { readsLittleButWeights, weightShare } from '../cut/rough-time.js';
 import type { Brick } from './brick.js';
-import { emptyCall, type PackedValues } from './empty-call.js';
-import { ANY_OPSET, buildBenchmark, joinNode, shapeNodes } from './shapes-only.js';
+import { emptyCall, type PackedValues, ANY_OPSET, buildBenchmark, joinNode, shapeNodes } from './empty-call.js';
 
 // For runtimes without a profile. A brick alone runs differently from one inside a model: its weights stay in the
 // cache, its outputs leave the memory arena, and the call counts in full. So several copies, with weights of their own,

@@ -14,8 +14,7 @@ import {
   type Tensor,
   weightlessBenchmark,
 } from '../../../src/plugin-api.js';
-import { canonicalLayer } from './canonical-layer.js';
-import { canonicalOpsets } from './canonical-opsets.js';
+import { canonicalLayer, canonicalOpsets } from './canonical-layer.js';
 import type { LastUses } from '../cut/last-uses.js';
 import { steeringNames } from './values-of-run.js';
 import type { Sequence } from '../cut/layer-cut.js';

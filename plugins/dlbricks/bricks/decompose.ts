@@ -24,13 +24,7 @@ import type { Cut } from '../cut/cut.js';
 import { type CheckableGraph, checkableGraph } from './checkable-graph.js';
 import type { EmptyCall } from './empty-call.js';
 import { type Values, type WeightsOfRun, withValuesOfRun } from './values-of-run.js';
-import {
-  type DecomposedModel,
-  decomposeKernels,
-  decomposeModel,
-  hasShortKernels,
-  type KernelContext,
-} from './unique-bricks.js';
+import { decomposeKernels, decomposeModel, hasShortKernels, type KernelContext } from './unique-bricks.js';
 
 /** Which models are optimized with fewer of their repeated blocks. auto: large ones, and where it is faster. */
 export const SHORTEN = ['auto', 'large', 'always', 'never'] as const;
@@ -147,11 +141,6 @@ export async function graphToCut(
   }
 }
 
-interface Decomposed extends GraphToCut {
-  readonly decomposed: DecomposedModel;
-  readonly costMs: number;
-}
-
 /** @param surroundingBytes weights that surround a brick in its model; by default those of the graph */
 export async function decompose(
   loaded: LoadedModel,
@@ -159,7 +148,7 @@ export async function decompose(
   agent: BenchmarkAgent,
   signal: AbortSignal,
   { surroundingBytes, ...wholes }: Wholes & { readonly surroundingBytes?: number | undefined } = {},
-): Promise<Decomposed> {
+) {
   const { name, model } = loaded;
   const toCut = await graphToCut(loaded, settings, agent, signal, wholes);
   const startMs = performance.now();

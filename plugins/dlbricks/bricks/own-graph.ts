@@ -1,6 +1,7 @@
 import {
   type Benchmark,
   type BenchmarkAgent,
+  groupedBy,
   type Model,
   modelFromBenchmark,
   nestedNodes,
@@ -11,31 +12,23 @@ import {
 
 // A runtime's kernels depend on some constants. This checks that made-up ones give the same kernels as the file's own.
 
-interface KernelDifference {
-  /** With its domain where it has one: "com.microsoft.QLinearAdd". */
-  readonly operator: string;
-  readonly ofFile: number;
-  readonly madeUp: number;
-}
-
 export type KernelCheck =
-  | { readonly kind: 'compared'; readonly differences: readonly KernelDifference[] }
+  | { readonly kind: 'compared'; readonly differences: ReturnType<typeof kernelDifferences> }
   | { readonly kind: 'failed'; readonly reason: string };
 
-function kernelCounts({ graph }: Model): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const { domain, opType } of nestedNodes(graph.nodes)) {
-    const operator = domain === '' ? opType : `${domain}.${opType}`;
-    counts.set(operator, (counts.get(operator) ?? 0) + 1);
-  }
-  return counts;
+function kernelsByOperator({ graph }: Model) {
+  return groupedBy(nestedNodes(graph.nodes), ({ domain, opType }) => (domain === '' ? opType : `${domain}.${opType}`));
 }
 
-export function kernelDifferences(file: Model, filled: Model): readonly KernelDifference[] {
-  const own = kernelCounts(file);
-  const made = kernelCounts(filled);
+/** Operators with their domain where they have one, as in "com.microsoft.QLinearAdd". */
+export function kernelDifferences(file: Model, filled: Model) {
+  const [own, made] = [kernelsByOperator(file), kernelsByOperator(filled)];
   return [...new Set([...own.keys(), ...made.keys()])]
-    .map((operator) => ({ operator, ofFile: own.get(operator) ?? 0, madeUp: made.get(operator) ?? 0 }))
+    .map((operator) => ({
+      operator,
+      ofFile: own.get(operator)?.length ?? 0,
+      madeUp: made.get(operator)?.length ?? 0,
+    }))
     .filter(({ ofFile, madeUp }) => ofFile !== madeUp);
 }
 

@@ -5,15 +5,16 @@ import {
   type Model,
   sumOf,
   tensorBytes,
+  counted,
+  gigabytes,
+  type Limits,
 } from '../../../src/plugin-api.js';
-import { extendSequences } from '../blocks/extend-sequences.js';
 import { findRepeatedBlocks, type RepeatedBlocks } from '../blocks/find-blocks.js';
-import { shortenModel } from '../blocks/shorten-model.js';
+import { shortenModel, extendSequences } from '../blocks/shorten-model.js';
 import { chooseGranularity, type CutSettings, decompose, countEnds } from './decompose.js';
 import { emptyCall } from './empty-call.js';
-import { computeFootprint } from './footprint.js';
 import { outputCopy } from './output-copy.js';
-import { type DecomposedModel, hasShortKernels, roundedFootprint } from './unique-bricks.js';
+import { hasShortKernels, roundedFootprint, computeFootprint } from './unique-bricks.js';
 
 /** More bytes of weights need further files: protobuf's limit. */
 export const LARGE_BYTES = 2 ** 31;
@@ -38,11 +39,11 @@ export type Extension =
   | ({ readonly kind: 'extended'; readonly optimizedWith: readonly number[] } & Shortening)
   | { readonly kind: 'whole'; readonly reason: string };
 
-export function initializerBytes({ graph }: Model): number {
+function initializerBytes({ graph }: Model): number {
   return sumOf([...graph.initializers.values()].map(tensorBytes));
 }
 
-export function largestInitializerBytes({ graph }: Model): number {
+function largestInitializerBytes({ graph }: Model): number {
   return Math.max(0, ...[...graph.initializers.values()].map(tensorBytes));
 }
 
@@ -84,15 +85,6 @@ export function describeShortening(
   return { blocks, wholeBytes, shortenedBytes: bytes[1] ?? 0 };
 }
 
-type PreparedExtended =
-  | {
-      readonly kind: 'extended';
-      readonly decomposed: DecomposedModel;
-      readonly extension: Extension;
-      readonly costMs: number;
-    }
-  | { readonly kind: 'different'; readonly reason: string; readonly costMs: number };
-
 /** Extends the bricks of a model with two and three blocks to all, where the third has the second's kernels. */
 export async function prepareExtended(
   loaded: LoadedModel,
@@ -100,7 +92,7 @@ export async function prepareExtended(
   settings: CutSettings,
   agent: BenchmarkAgent,
   signal: AbortSignal,
-): Promise<PreparedExtended> {
+) {
   const { model } = loaded;
   const { blocks, wholeBytes } = shortening;
   // Only a graph that no values steer is extended, by bricks that do not span blocks.
@@ -123,10 +115,10 @@ export async function prepareExtended(
   const kernels = extended.sequences.sequences.length;
   const isLarge = wholeBytes > LARGE_BYTES;
   if (settings.granularity === undefined && !isLarge && hasShortKernels(three.graph, kernels)) {
-    return { kind: 'different', reason: 'its kernels are short, so that its bricks are longer', costMs };
+    return { kind: 'different' as const, reason: 'its kernels are short, so that its bricks are longer', costMs };
   }
   if (recipe.made_up_values !== undefined) {
-    return { kind: 'different', reason: 'sizes or work in it depend on made-up values', costMs };
+    return { kind: 'different' as const, reason: 'sizes or work in it depend on made-up values', costMs };
   }
   const indexOf = new Map(recipe.bricks.map(({ signature }, index) => [signature, index]));
   const fewerBytes = computeFootprint(two.graph);
@@ -139,7 +131,7 @@ export async function prepareExtended(
   const outputs = model.graph.outputs.map((name) => three.outputOf.get(name) ?? name);
   const handed = isTogether ? outputCopy(outputs.flatMap((name) => three.graph.types.get(name) ?? [])) : undefined;
   return {
-    kind: 'extended',
+    kind: 'extended' as const,
     decomposed: {
       bricks,
       roughMs,
@@ -157,7 +149,31 @@ export async function prepareExtended(
         edges: extended.sequences.edges.map(([from, to]): [number, number] => [from, to]),
       },
     },
-    extension: { kind: 'extended', optimizedWith: [FEWER, MORE], ...shortening },
+    extension: { kind: 'extended' as const, optimizedWith: [FEWER, MORE], ...shortening },
     costMs,
   };
+}
+
+/** To show before anything of a large model is built; undefined for models that are not large. */
+export function bytesNote(
+  loaded: LoadedModel,
+  building: CutSettings & { readonly limits: Limits; readonly measureEndToEnd: boolean },
+): string | undefined {
+  const { name, model } = loaded;
+  const wholeBytes = initializerBytes(model);
+  if (wholeBytes <= LARGE_BYTES) return undefined;
+  const { measureEndToEnd, limits } = building;
+  const shortening = describeShortening(loaded, building);
+  const parts = [`${name}: ${gigabytes(wholeBytes)} of weights`];
+  if (shortening !== undefined) {
+    const { blocks, shortenedBytes } = shortening;
+    const block = `${counted(blocks.count, 'repeated block')} of ${counted(blocks.length, 'layer')}`;
+    parts.push(`${block}: graphs with at most ${gigabytes(shortenedBytes)} are optimized`);
+  } else if (building.cut === 'kernel') parts.push('its whole graph is optimized');
+  parts.push(`its largest weight has ${gigabytes(largestInitializerBytes(model))}`);
+  const limit = gigabytes(limits.memoryLimitBytes);
+  parts.push(`the limit of a measurement is ${limit}`);
+  if (measureEndToEnd && wholeBytes > limits.memoryLimitBytes)
+    parts.push('the whole model exceeds it and is not measured');
+  return parts.join('; ');
 }

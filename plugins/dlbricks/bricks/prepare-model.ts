@@ -1,3 +1,4 @@
+import pMap from 'p-map';
 import {
   type Benchmark,
   type BenchmarkAgent,
@@ -117,6 +118,31 @@ export function refusedModel(loaded: LoadedModel, settings: CutSettings, refusal
 
 function withoutBricks({ name, layers }: Pick<ModelRecipe, 'name' | 'layers'>) {
   return { recipe: { name, layers, bricks: [], sequences: [], edges: [] }, bricks: [], roughMs: [], facts: [] };
+}
+
+/** Most models that are prepared at once, on an agent with many cores. */
+export const MAX_CONCURRENT = 8;
+
+/**
+ * Takes as many at once as the machine has cores: nothing is timed meanwhile. Results are in order.
+ *
+ * @param onModel called before each model, with how many are done already
+ */
+export async function prepareAll(
+  models: readonly LoadedModel[],
+  settings: CutSettings,
+  { agent, signal }: { readonly agent: BenchmarkAgent; readonly signal: AbortSignal },
+  prepare: typeof prepareModel,
+  onModel: (model: LoadedModel, done: number) => void,
+): Promise<readonly PreparedModel[]> {
+  let done = 0;
+  const prepareOne = async (model: LoadedModel): Promise<PreparedModel> => {
+    onModel(model, done);
+    const prepared = await prepare(model, settings, agent, signal);
+    done++;
+    return prepared;
+  };
+  return pMap(models, prepareOne, { concurrency: Math.min(agent.description.cores, MAX_CONCURRENT) });
 }
 
 /** Why no machine of this kind could measure a model: its inputs alone are too large. */

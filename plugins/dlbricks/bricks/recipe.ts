@@ -24,14 +24,14 @@ const madeUpValuesSchema = z.strictObject({
 
 export type MadeUpPart = z.infer<typeof madeUpValuesSchema>;
 
-export const modelRecipeSchema = z.strictObject({
+const modelRecipeSchema = z.strictObject({
   name: z.string().min(1),
   layers: z.int().nonnegative().max(MAX_LAYERS),
   /** The empty call, a part of every run; absent where the bricks contain it. */
   call: signatureSchema.optional(),
   /** Their difference is the cost of handing over the outputs; absent where that is nothing. */
   handing_over: z.strictObject({ leaving: signatureSchema, staying: signatureSchema }).optional(),
-  /** Touched by one run, where bricks are measured together; see footprint.ts. */
+  /** Touched by one run, where bricks are measured together; see computeFootprint. */
   footprint_bytes: z.int().min(1).optional(),
   bricks: z.array(
     z.strictObject({

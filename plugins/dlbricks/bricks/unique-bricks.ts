@@ -1,6 +1,5 @@
 import {
   type Benchmark,
-  groupedBy,
   inputBytes,
   largestLayer,
   type LayerGraph,
@@ -9,10 +8,14 @@ import {
   type Node,
   listSubgraphs,
   sumOf,
+  GATHERING,
+  readNames,
+  tensorBytes,
+  groupedBy,
 } from '../../../src/plugin-api.js';
 import { cutSequences } from '../cut/cut.js';
 import { joinWeightReaders } from '../cut/join-weight-readers.js';
-import { lastUses } from '../cut/last-uses.js';
+import { lastUses, liveSizes } from '../cut/last-uses.js';
 import { findEdges, type Sequence } from '../cut/layer-cut.js';
 import { findMadeUpValues } from '../cut/made-up-values.js';
 import { roughMs } from '../cut/rough-time.js';
@@ -27,7 +30,6 @@ import {
   type Surroundings,
 } from './brick-copies.js';
 import { type EmptyCall, emptyCall } from './empty-call.js';
-import { computeFootprint } from './footprint.js';
 import { type OutputCopy, outputCopy } from './output-copy.js';
 import type { BrickRecipe, MadeUpPart, ModelRecipe } from './recipe.js';
 import { cutAtValuesOfRun } from './values-of-run.js';
@@ -203,4 +205,37 @@ export function recipeOfBrick({ signature, operators, inputs, copies }: Measurab
 export function uniqueBricks(models: readonly DecomposedModel[]): readonly MeasurableBrick[] {
   const bricks = models.flatMap((model) => model.bricks);
   return [...groupedBy(bricks, ({ signature }) => signature).values()].map(([first]) => first);
+}
+
+function outputBytes(graph: LayerGraph, { outputs }: Node): number {
+  return sumOf(outputs.flatMap((name) => graph.types.get(name) ?? []).map(tensorBytes));
+}
+
+function constantBytes(graph: LayerGraph): number {
+  const read = new Map<string, number>();
+  for (const layer of graph.layers) {
+    for (const name of readNames(layer)) {
+      const constant = graph.constants.get(name);
+      if (constant === undefined) continue;
+      const all = tensorBytes(constant);
+      const isPart = name === layer.inputs[0] && GATHERING.has(layer.opType);
+      const touched = isPart ? Math.min(all, outputBytes(graph, layer)) : all;
+      read.set(name, Math.max(touched, read.get(name) ?? 0));
+    }
+  }
+  return sumOf(read.values());
+}
+
+/** Most bytes that are alive at a time: what a runtime's arena needs at least. */
+function liveBytes(graph: LayerGraph): number {
+  const live = liveSizes(graph, (name) => {
+    const type = graph.types.get(name);
+    return type === undefined ? 0 : tensorBytes(type);
+  });
+  return live.reduce((most, { during }) => Math.max(most, during), 0);
+}
+
+/** Bytes that one run touches: what passes through the caches between two uses of the same weight. */
+export function computeFootprint(graph: LayerGraph): number {
+  return constantBytes(graph) + liveBytes(graph);
 }

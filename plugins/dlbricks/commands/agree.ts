@@ -5,13 +5,11 @@ import {
   addQuietOption,
   addTableOptions,
   type AgentOptions,
-  assertEnoughCores,
   type BenchmarkAgent,
   type Both,
   type CommandHost,
   COMMAND_DEFAULTS,
   EXIT_PARTIAL,
-  identifySystem,
   type Image,
   type InputOptions,
   loadModels,
@@ -35,7 +33,7 @@ import {
   withPicture,
   writeShown,
 } from '../../../src/plugin-api.js';
-import { compareValues, isWithinTolerance, findParting, NO_FIGURES } from '../agree/agreement.js';
+import { compareValues, isWithinTolerance, findParting, dequantizedNames, NO_FIGURES } from '../agree/agreement.js';
 import {
   type AgreementDocument,
   type ComparedOutput,
@@ -43,12 +41,11 @@ import {
   shownAgreement,
   verdictOfAll,
 } from '../agree/agreement-result.js';
-import { dequantizedNames } from '../agree/dequantized-values.js';
-import { differingSteps } from '../agree/differing-steps.js';
 import { coarsestPrecision } from '../agree/precision.js';
 import { listAspects } from '../compare/compare-rounds.js';
-import { isSide, parseSide } from '../compare/side.js';
-import { connectAgents } from './compare-sides.js';
+import { isSide } from '../compare/side.js';
+import { openSides } from './compare-sides.js';
+import { differingSteps } from '../agree/differing-steps.js';
 
 interface AgreeOptions extends OutputOptions, InputOptions, Pick<AgentOptions, 'allowVersion'> {}
 
@@ -149,26 +146,15 @@ async function agreeStacks(
   options: AgreeOptions,
   host: CommandHost,
 ): Promise<Agreed> {
-  const sides = [parseSide(texts[0]), parseSide(texts[1])] as const;
-  const agents = await connectAgents(sides, host);
-  const load = (agent: BenchmarkAgent) => loadModels(references, { ...options, runsOn: runsOn(agent, options) }, host);
-  const models = await load(agents[0]);
-  const others = agents[0] === agents[1] ? models : await load(agents[1]);
-  const stackOf = (side: 0 | 1) => {
-    const { threads, settings } = sides[side];
-    const agent = agents[side];
-    const runOptions = buildRunOptions(threads, agent.description, settings);
-    assertEnoughCores(runOptions, agent.description);
-    return { agent, runOptions, system: identifySystem(agent.description, runOptions) };
-  };
-  const stacks = [stackOf(0), stackOf(1)] as const;
+  const stacks = await openSides(texts, references, options, host);
+  const [first, second] = stacks;
   const outputs: ComparedOutput[] = [];
-  for (const [index, loaded] of models.entries()) {
-    const second = { ...stacks[1], loaded: others[index] ?? loaded };
-    outputs.push(...(await comparedOutputs([{ ...stacks[0], loaded }, second], 'made up', host.signal)));
+  for (const [index, loaded] of first.loaded.entries()) {
+    const other = { ...second, loaded: second.loaded[index] ?? loaded };
+    outputs.push(...(await comparedOutputs([{ ...first, loaded }, other], 'made up', host.signal)));
   }
   const aspects = listAspects(stacks).map((aspect) => ({ ...aspect, input_difference: null }));
-  return { outputs, aspects, models, agent: agents[0] };
+  return { outputs, aspects, models: first.loaded, agent: first.agent };
 }
 
 /** undefined where neither has steps for pictures. */

@@ -1,6 +1,7 @@
 import {
   type AgentOptions,
   askedProtocol,
+  assertEnoughCores,
   type BenchmarkAgent,
   type Both,
   COMMAND_DEFAULTS,
@@ -26,10 +27,9 @@ import {
   showEvent,
 } from '../../../src/plugin-api.js';
 import { prepareOrRefuse } from '../bricks/prepare-model.js';
-import { compareRounds } from '../compare/compare-rounds.js';
+import { compareRounds, pairTasks, type PreparedSide } from '../compare/compare-rounds.js';
 import { comparisonDocument } from '../compare/comparison-result.js';
 import type { ComparisonDocument } from '../compare/comparison-schema.js';
-import { pairTasks, type PreparedSide } from '../compare/measure-sides.js';
 import { formatPlace, type Side, parseSide } from '../compare/side.js';
 import { prepareModels } from './prepare-models.js';
 
@@ -46,26 +46,7 @@ export const DEFAULT_ROUNDS = 20;
 /** Many short sessions are worth more than a few long ones: processes differ more than the runs of one do. */
 export const PROTOCOL_OF_ROUND: Protocol = { warmupRuns: 1, runs: 5, minRuns: 3, timeBudgetMs: 500 };
 
-async function prepareSide(
-  { threads, settings, text }: Side,
-  agent: BenchmarkAgent,
-  models: readonly LoadedModel[],
-  options: SidesOptions,
-  host: CommandHost,
-): Promise<PreparedSide> {
-  for (const message of idleSettings(settings)) host.warn(`warning: ${text}: ${message}`);
-  const runOptions = buildRunOptions(threads, agent.description, settings);
-  const cutting = { cut: 'kernel' as const, runOptions };
-  const preparing = { settings: cutting, agent, prepare: prepareOrRefuse, quiet: options.quiet ?? false };
-  return {
-    agent,
-    system: identifySystem(agent.description, runOptions),
-    settings: { runOptions, protocol: askedProtocol(options, PROTOCOL_OF_ROUND), limits: DEFAULT_LIMITS },
-    models: await prepareModels(models, preparing, host),
-  };
-}
-
-export async function connectAgents([first, second]: Both<Side>, host: CommandHost): Promise<Both<BenchmarkAgent>> {
+async function connectAgents([first, second]: Both<Side>, host: CommandHost): Promise<Both<BenchmarkAgent>> {
   const connect = ({ agent, framework, runtime }: Side): Promise<BenchmarkAgent> => {
     return host.connect(agent, framework, runtime?.folder);
   };
@@ -77,43 +58,67 @@ export async function connectAgents([first, second]: Both<Side>, host: CommandHo
   return [withoutFiles(one), withoutFiles(other)];
 }
 
-export interface ComparedSides {
-  readonly document: ComparisonDocument;
-  readonly sides: Both<PreparedSide>;
-  readonly again: (models: readonly string[]) => Promise<ComparisonDocument>;
+/** Connects the agents, and loads the models for each. @throws PlatformError `usage` for a side that is none */
+export async function openSides(
+  [before, after]: Both<string>,
+  references: readonly string[],
+  options: InputOptions & Pick<SidesOptions, 'batch' | 'quiet' | 'allowVersion'>,
+  host: CommandHost,
+) {
+  const sides = [parseSide(before), parseSide(after)] as const;
+  const agents = await connectAgents(sides, host);
+  const load = (agent: BenchmarkAgent) => loadModels(references, { ...options, runsOn: runsOn(agent, options) }, host);
+  const models = await load(agents[0]);
+  const others = agents[0] === agents[1] ? models : await load(agents[1]);
+  const open = (at: 0 | 1, loaded: readonly LoadedModel[]) => {
+    const [side, agent] = [sides[at], agents[at]];
+    const runOptions = buildRunOptions(side.threads, agent.description, side.settings);
+    assertEnoughCores(runOptions, agent.description);
+    return { side, agent, runOptions, system: identifySystem(agent.description, runOptions), loaded };
+  };
+  return [open(0, models), open(1, others)] as const;
 }
+
+/** The kernels of a side's models, to be measured in rounds. */
+async function prepareSide(
+  { side, loaded, runOptions, ...placed }: Awaited<ReturnType<typeof openSides>>[number],
+  options: SidesOptions,
+  host: CommandHost,
+): Promise<PreparedSide> {
+  for (const message of idleSettings(side.settings)) host.warn(`warning: ${side.text}: ${message}`);
+  const preparing = { agent: placed.agent, prepare: prepareOrRefuse, quiet: options.quiet };
+  const settings = { runOptions, protocol: askedProtocol(options, PROTOCOL_OF_ROUND), limits: DEFAULT_LIMITS };
+  return { ...placed, settings, models: await prepareModels(loaded, { cut: 'kernel', runOptions }, preparing, host) };
+}
+
+export type ComparedSides = Awaited<ReturnType<typeof compareSides>>;
 
 /** @throws PlatformError `usage` for a side that is none, `cancelled` where no round was completed */
 export async function compareSides(
-  [before, after]: Both<string>,
+  texts: Both<string>,
   references: readonly string[],
   options: SidesOptions,
   host: CommandHost,
-): Promise<ComparedSides> {
-  const texts = [parseSide(before), parseSide(after)] as const;
-  const agents = await connectAgents(texts, host);
-  const load = (agent: BenchmarkAgent) => loadModels(references, { ...options, runsOn: runsOn(agent, options) }, host);
-  const loaded = await load(agents[0]);
-  const others = agents[0] === agents[1] ? loaded : await load(agents[1]);
+) {
+  const opened = await openSides(texts, references, options, host);
+  const [{ agent, loaded }, { agent: other }] = opened;
   const { batch = COMMAND_DEFAULTS.batch, whole: isWhole = false, rounds = DEFAULT_ROUNDS } = options;
   setSpanModels({ models: loaded, batchSizes: [batch] });
-  const all = [
-    await prepareSide(texts[0], agents[0], loaded, options, host),
-    await prepareSide(texts[1], agents[1], others, options, host),
-  ] as const;
+  const all = [await prepareSide(opened[0], options, host), await prepareSide(opened[1], options, host)] as const;
   const reasons = {
     host: 'two sides',
     stack: 'two sides; aspects has what differs',
     ...(!isWhole && { weights: 'no whole model was run' }),
   };
-  const origin = { models: loaded, agent: agents[0], protocol: all[0].settings.protocol, reasons };
+  const origin = { models: loaded, agent, protocol: all[0].settings.protocol, reasons };
   const compare = async (sides: Both<PreparedSide>): Promise<ComparisonDocument> => {
     const taken: Both<KnownResults>[] = [];
     const progress = host.progress(options.quiet ?? false);
     const onEvent = (event: EvaluationEvent): void => showEvent(event, progress);
     try {
       const measured = { rounds, signal: host.signal, onEvent };
-      for await (const round of measurePaired(agents, pairTasks(sides, { isWhole }), measured)) taken.push(round);
+      for await (const round of measurePaired([agent, other], pairTasks(sides, { isWhole }), measured))
+        taken.push(round);
     } finally {
       progress.stop();
     }
@@ -122,6 +127,7 @@ export async function compareSides(
       host.warn(`interrupted; compared: ${counted(taken.length, 'complete round')} of ${rounds}`);
       host.setExitCode(EXIT_INTERRUPTED);
     }
+    const [before, after] = texts;
     return comparisonDocument(compareRounds(sides, taken, { batch, isWhole }), { before, after, origin });
   };
   const only = (names: readonly string[], side: PreparedSide): PreparedSide => {
@@ -130,6 +136,6 @@ export async function compareSides(
   return {
     document: await compare(all),
     sides: all,
-    again: (names) => compare([only(names, all[0]), only(names, all[1])]),
+    again: (names: readonly string[]) => compare([only(names, all[0]), only(names, all[1])]),
   };
 }

@@ -20,8 +20,7 @@ import {
   wholeNumberOption,
   writeShown,
 } from '../../../src/plugin-api.js';
-import type { Comparable } from '../compare/comparable.js';
-import { compareReports } from '../compare/compare-reports.js';
+import { compareReports, type Comparable } from '../compare/compare-reports.js';
 import { comparisonDocument, shownComparison } from '../compare/comparison-result.js';
 import type { ComparisonDocument } from '../compare/comparison-schema.js';
 import { judgeRows, type Occasion } from '../compare/gate.js';

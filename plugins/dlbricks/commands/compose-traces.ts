@@ -15,8 +15,7 @@ import {
   readStoredTraces,
   storedSystems,
 } from '../../../src/plugin-api.js';
-import { NO_WHOLE_MODEL } from '../estimation.js';
-import { chromeTrace } from '../traces/chrome-trace.js';
+import { chromeTrace, timedSum } from '../traces/chrome-trace.js';
 import {
   type EstimateSettings,
   type Statistic,
@@ -25,14 +24,13 @@ import {
   TraceEstimator,
 } from '../traces/estimate-from-traces.js';
 import { type Reuse, REUSES } from '../traces/find-occurrences.js';
-import { onnxTarget } from '../traces/onnx-target.js';
-import { timedSum } from '../traces/timed-sums.js';
+import { onnxTarget, withCall } from '../traces/onnx-target.js';
 import { type FileGraph, openTraceBook, type Target, type TraceBook } from '../traces/trace-book.js';
-import { withCall } from '../traces/with-call.js';
 import { buildTraceReport } from '../traces/trace-report.js';
-import { shownTraceReport } from '../traces/trace-tables.js';
 import { formatOption, readTraces, type TraceReadingOptions, withSystem } from './import.js';
 import { askedRunOptions, type MeasuringOptions, type PlaceOptions } from './options.js';
+import { NO_WHOLE_MODEL } from '../estimation.js';
+import { shownTraceReport } from '../traces/trace-tables.js';
 
 export interface ComposeTracesOptions extends MeasuringOptions, PlaceOptions, TraceReadingOptions {
   readonly fromTraces?: readonly string[];

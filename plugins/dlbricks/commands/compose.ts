@@ -1,14 +1,12 @@
 import type { Command } from 'commander';
 import {
   type BenchmarkAgent,
-  COMMAND_DEFAULTS,
   type CommandHost,
   EXIT_PARTIAL,
   identifySystem,
   keepEstimates,
   KnownResults,
   type LoadedModel,
-  loadModels,
   messageOf,
   PlatformError,
   prepareOutputs,
@@ -16,38 +14,29 @@ import {
   type ResultStore,
   type RuntimeAxes,
   parseRuntime,
-  runsOn,
   type System,
   systemDifferences,
   writeShown,
 } from '../../../src/plugin-api.js';
 import { modelNeeds } from '../bricks/needs.js';
-import { chooseGranularity } from '../bricks/decompose.js';
 import { prepareModel, type PreparedModel } from '../bricks/prepare-model.js';
 import { type Recipe, readRecipe, RECIPE_FORMAT } from '../bricks/recipe.js';
 import { composeAll } from '../compose-all.js';
-import { NO_WHOLE_MODEL } from '../estimation.js';
 import type { Earlier } from '../estimate/spreads-of-system.js';
 import { readResults } from '../exchange/results-file.js';
 import { earlierRuns } from '../measure/earlier-runs.js';
 import { describeKernels, knownKernels } from '../measure/known-kernels.js';
-import { findKnown } from '../measure/known-needs.js';
 import { KernelPredictor } from '../predict/kernel-predictor.js';
 import type { LayerFacts } from '../work/layer-facts.js';
-import { type MeasureSettings, OCCASIONS } from '../measure/tasks.js';
+import { type MeasureSettings, OCCASIONS, findKnown } from '../measure/tasks.js';
 import { listKeptEstimates } from '../report/kept-estimates.js';
 import type { Report } from '../report/report-schema.js';
 import { isPartial, buildReport } from '../report/report.js';
 import { addTraceOptions, composeFromTraces, isAboutTraces, type ComposeTracesOptions } from './compose-traces.js';
-import { prepareModels } from './prepare-models.js';
-import {
-  addReportingOptions,
-  askedRunOptions,
-  parseCutSettings,
-  parseMeasureSettings,
-  refuseCutOptions,
-} from './options.js';
+import { loadAndPrepare } from './prepare-models.js';
+import { addReportingOptions, askedRunOptions, refuseCutOptions, parseMeasureSettings } from './options.js';
 import { shownReports } from './shown-report.js';
+import { NO_WHOLE_MODEL } from '../estimation.js';
 
 interface ComposeOptions extends ComposeTracesOptions {
   readonly recipe?: string;
@@ -77,14 +66,9 @@ async function describedRecipe(
   host: CommandHost,
 ): Promise<Described> {
   if (options.recipe !== undefined) return { recipe: await readRecipe(options.recipe), loaded: [] };
-  const settings = parseCutSettings(options, agent.description);
-  const { cut } = settings;
-  const granularity = chooseGranularity(settings, agent.description);
-  const loaded = await loadModels(references, { ...options, runsOn: runsOn(agent, options) }, host);
-  const { quiet = false, batch = COMMAND_DEFAULTS.batch } = options;
-  const prepared = await prepareModels(loaded, { settings, agent, prepare: prepareModel, quiet }, host);
+  const { loaded, prepared, header } = await loadAndPrepare(references, options, agent, host, prepareModel);
   const models = prepared.map(({ recipe }) => recipe);
-  return { recipe: { format: RECIPE_FORMAT, cut, granularity, batch, models }, loaded, prepared };
+  return { recipe: { format: RECIPE_FORMAT, ...header, models }, loaded, prepared };
 }
 
 async function findSystem(store: ResultStore, options: ComposeOptions, agent: BenchmarkAgent): Promise<System> {
@@ -217,10 +201,6 @@ traces are estimated. See docs/traces.md.`,
         cut,
         earlier,
         predictor,
-        measureEndToEnd: false,
-        interrupted: false,
-        measured: 0,
-        costs: undefined,
       });
       const isHere = options.results === undefined && options.system === undefined;
       const reasons = { ...NO_WHOLE_MODEL, ...(!isHere && { host: 'measurements of any host with this system' }) };

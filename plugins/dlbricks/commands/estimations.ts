@@ -7,12 +7,51 @@ import {
   kindOfManifest,
   loadEvaluation,
   PlatformError,
+  COMMAND_DEFAULTS,
+  DEFAULT_LIMITS,
+  type LoadedBatch,
+  loadBatches,
+  runsOn,
+  type UnusableModel,
 } from '../../../src/plugin-api.js';
-import { type CellAxes, listRequests, mergeAxes } from '../cells.js';
-import { type Estimation, readEstimation } from '../estimation.js';
-import { settingsSchema } from '../settings.js';
-import { loadModelEstimations } from './model-estimations.js';
+import { type CellAxes, listRequests, mergeAxes, listCells } from '../cells.js';
+import { type Estimation, readEstimation, toEstimation } from '../estimation.js';
+import { type Settings, settingsSchema } from '../settings.js';
 import { parseSettings, type SweepMeasuringOptions } from './options.js';
+
+/** @throws PlatformError where no model can be used, unless `canBeNone`: where there are evaluations to estimate */
+export async function loadModelEstimations(
+  references: readonly string[],
+  options: SweepMeasuringOptions,
+  agent: BenchmarkAgent,
+  host: CommandHost,
+  forced: Partial<Settings> = {},
+  canBeNone = false,
+): Promise<readonly Estimation[]> {
+  const unusable: (UnusableModel & Pick<LoadedBatch, 'batch' | 'sizes'>)[] = [];
+  const loaded = await loadBatches(
+    {
+      references,
+      batches: options.batch ?? [COMMAND_DEFAULTS.batch],
+      inputs: options,
+      quiet: options.quiet ?? false,
+      canBeNone,
+      runsOn: runsOn(agent, options),
+      onUnusable: (model, { batch, sizes }) => {
+        host.warn(`warning: ${model.name}: ${model.reason}`);
+        unusable.push({ ...model, batch, sizes });
+      },
+    },
+    host,
+  );
+  return loaded.flatMap(({ batch, sizes, models }) => {
+    const settings = { ...parseSettings(options), ...forced };
+    const cells = listCells(options, { threads: COMMAND_DEFAULTS.threads, settings }, agent.description);
+    const ofSize = unusable.filter((model) => model.batch === batch && model.sizes === sizes);
+    const given = { models, unusable: ofSize, batch, protocol: askedProtocol(options), limits: DEFAULT_LIMITS };
+    return cells.map((cell) => toEstimation({ ...cell, ...given }, agent));
+  });
+}
 
 async function readManifest(path: string, options: SweepMeasuringOptions, host: CommandHost) {
   const progress = host.progress(options.quiet ?? false);
@@ -37,8 +76,14 @@ async function readManifest(path: string, options: SweepMeasuringOptions, host: 
   return { ...loaded, manifest: { ...manifest, batch_size: batch ?? manifest.batch_size } };
 }
 
+interface Asked {
+  /** Where neither the manifest's matrix nor the command line has them. */
+  readonly usualAxes?: Pick<CellAxes, 'cut' | 'granularity'>;
+  /** Settings that count whatever the manifest says. */
+  readonly forced?: Partial<Settings>;
+}
+
 /**
- * @param usualAxes where neither the manifest's matrix nor the command line has them
  * @throws PlatformError `manifest` for mistakes or another plugin, `unavailable` where the agent does not fit, `model`
  *   where no model can be used with one of the sizes
  */
@@ -47,7 +92,7 @@ async function readManifestEstimations(
   options: SweepMeasuringOptions,
   agent: BenchmarkAgent,
   host: CommandHost,
-  usualAxes: CellAxes,
+  { usualAxes, forced }: Asked,
 ): Promise<readonly Estimation[]> {
   const loaded = await readManifest(path, options, host);
   const unmet = loaded.unmet(agent.description);
@@ -55,9 +100,9 @@ async function readManifestEstimations(
     const heading = `the agent does not fit the evaluation ${path} (${findRemedies(unmet).join('; ')}):`;
     throw new PlatformError('unavailable', [heading, ...unmet.map(({ problem }) => problem)].join('\n  '));
   }
-  const settings = parseSettings(options, loaded.settingsOf(settingsSchema));
+  const settings = { ...parseSettings(options, loaded.settingsOf(settingsSchema)), ...forced };
   const axes = mergeAxes(settings.matrix, options);
-  const { cut = usualAxes.cut, granularity = usualAxes.granularity } = axes;
+  const { cut = usualAxes?.cut, granularity = usualAxes?.granularity } = axes;
   const evaluation = { ...loaded, protocol: askedProtocol(options, loaded.protocol) };
   const requests = listRequests({ evaluation, settings }, { ...axes, cut, granularity }, agent.description);
   const told = new Set(loaded.unusable);
@@ -79,7 +124,7 @@ export async function readEstimations(
   options: SweepMeasuringOptions,
   agent: BenchmarkAgent,
   host: CommandHost,
-  usualAxes: CellAxes = {},
+  asked: Asked = {},
 ): Promise<readonly Estimation[]> {
   // Or manifests with mistakes, which their reader tells.
   const areEvaluations = await Promise.all(
@@ -90,11 +135,11 @@ export async function readEstimations(
   const estimations: Estimation[] = [];
   for (const [index, reference] of references.entries()) {
     if (areEvaluations[index] === true) {
-      estimations.push(...(await readManifestEstimations(reference, options, agent, host, usualAxes)));
+      estimations.push(...(await readManifestEstimations(reference, options, agent, host, asked)));
     } else if (index === areEvaluations.indexOf(false)) {
-      const { cut = usualAxes.cut, granularity = usualAxes.granularity } = options;
-      const how = { measureEndToEnd: false, canBeNone };
-      estimations.push(...(await loadModelEstimations(models, { ...options, cut, granularity }, agent, host, how)));
+      const { cut = asked.usualAxes?.cut, granularity = asked.usualAxes?.granularity } = options;
+      const axes = { ...options, cut, granularity };
+      estimations.push(...(await loadModelEstimations(models, axes, agent, host, asked.forced, canBeNone)));
     }
   }
   return estimations;

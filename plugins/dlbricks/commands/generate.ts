@@ -2,34 +2,29 @@ import type { Command } from 'commander';
 import {
   addAgentOptions,
   type AgentOptions,
-  COMMAND_DEFAULTS,
   type CommandHost,
   distinctByContent,
   EXIT_PARTIAL,
   type LoadedModel,
-  loadModels,
   PlatformError,
-  runsOn,
   type TensorType,
   type UnusableModel,
   counted,
 } from '../../../src/plugin-api.js';
 import type { EmptyCall } from '../bricks/empty-call.js';
 import { longestPrivateList } from '../bricks/brick.js';
-import { operatorsWithLearnedAttributes } from '../bricks/learned-attributes.js';
 import { kernelWarning } from '../bricks/own-graph.js';
-import { countEnds, chooseGranularity } from '../bricks/decompose.js';
+import { countEnds } from '../bricks/decompose.js';
 import { prepareOrRefuse, type PreparedModel } from '../bricks/prepare-model.js';
 import { RECIPE_FORMAT } from '../bricks/recipe.js';
 import type { Cut } from '../cut/cut.js';
-import { type SuiteBrick, writeSuite } from '../exchange/suite.js';
-import { madeUpInSuite } from '../report/made-up-warning.js';
-import { percent } from '../report/words.js';
-import { type Disclosure, computeDisclosure } from '../exchange/disclosure.js';
-import { describeOptimizedFor } from '../exchange/optimized-for.js';
+import { type SuiteBrick, writeSuite, describeOptimizedFor } from '../exchange/suite.js';
+import { madeUpInSuite } from '../report/warnings.js';
+import { percent } from '../report/figures.js';
+import { computeDisclosure, operatorsWithLearnedAttributes } from '../exchange/disclosure.js';
 import { uniqueBricks } from '../bricks/unique-bricks.js';
-import { prepareModels } from './prepare-models.js';
-import { addCutOptions, parseCutSettings, type MeasuringOptions } from './options.js';
+import { loadAndPrepare } from './prepare-models.js';
+import { addCutOptions, type MeasuringOptions } from './options.js';
 
 interface GenerateOptions extends MeasuringOptions, AgentOptions {
   readonly output: string;
@@ -73,7 +68,10 @@ function privateValues({ bricks }: PreparedModel): string | undefined {
   return `the given values of inputs decide the work of ${operators}, and a suite would show ${longestPrivateList(first)} of them; leave --input and \`values\` out, or on its owner's own machine, 'dlbricks run' works for it`;
 }
 
-function disclosureText({ largestBrick, inLargerBricks, bricks, inNoDecoy }: Disclosure, cut: Cut): string {
+function disclosureText(
+  { largestBrick, inLargerBricks, bricks, inNoDecoy }: ReturnType<typeof computeDisclosure>,
+  cut: Cut,
+): string {
   const noun = cut === 'kernel' ? 'kernel' : 'layer';
   return [
     `disclosed: every brick's operator, attributes and shapes`,
@@ -117,18 +115,15 @@ Example; the second line may run on any machine:
     .action(async (references: string[], options: GenerateOptions) => {
       if (options.output === '') throw new PlatformError('usage', '--output: the name is empty; name a folder');
       const agent = await host.connect(options.agent, options.framework);
-      const settings = parseCutSettings(options, agent.description);
-      const { cut } = settings;
-      const granularity = chooseGranularity(settings, agent.description);
       const unusable: UnusableModel[] = [];
       let owned = references.length;
-      const wanted = { ...options, runsOn: runsOn(agent, options) };
-      const read = await loadModels([...references, ...(options.decoy ?? [])], wanted, host, (model, index) => {
+      const named = [...references, ...(options.decoy ?? [])];
+      const found = await loadAndPrepare(named, options, agent, host, prepareOrRefuse, (model, index) => {
         unusable.push(model);
         if (index < references.length) owned--;
       });
-      const quiet = options.quiet ?? false;
-      const cuttings = await prepareModels(read, { settings, agent, prepare: prepareOrRefuse, quiet }, host);
+      const { loaded: read, prepared: cuttings, header } = found;
+      const { cut } = header;
       const all = cuttings.flatMap((cutting, index) => {
         const reason = cutting.refusal ?? learnedAttributes(cutting) ?? privateValues(cutting);
         const loaded = read[index];
@@ -149,13 +144,15 @@ Example; the second line may run on any machine:
       const models = own.map((model) => model.prepared.recipe);
       const loaded = all.map((model) => model.loaded);
       const suite = {
-        ...{ cut, granularity, optimizedFor: cut === 'kernel' ? describeOptimizedFor(agent.description) : undefined },
+        cut,
+        granularity: header.granularity,
+        optimizedFor: cut === 'kernel' ? describeOptimizedFor(agent.description) : undefined,
         bricks: prepared.flatMap(listSuiteBricks),
         calls: listEmptyCalls(loaded, cut),
         outputCopies: outputCopies(prepared),
       };
-      const { batch = COMMAND_DEFAULTS.batch, output } = options;
-      await writeSuite(output, suite, { format: RECIPE_FORMAT, cut, granularity, batch, models });
+      const { output } = options;
+      await writeSuite(output, suite, { format: RECIPE_FORMAT, ...header, models });
       const decoys = all.filter(({ isDecoy }) => isDecoy).map((model) => model.prepared.recipe);
       const disclosure = computeDisclosure(models, decoys);
       if (options.decoy !== undefined && disclosure.inNoDecoy === disclosure.bricks) host.warn(HIDING_NOTHING);

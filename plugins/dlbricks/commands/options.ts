@@ -19,6 +19,8 @@ import {
   DEFAULT_LIMITS,
   type InputOptions,
   listOption,
+  addLogOption,
+  addReuseOptions,
   type LogOption,
   numberOption,
   type OutputOptions,
@@ -67,17 +69,6 @@ export interface BestOptions {
   readonly within?: number;
 }
 
-function addBestOptions(command: Command): Command {
-  return command
-    .addOption(
-      new Option(
-        '--best <figure>',
-        'name the best combination of each model: lowest latency, highest throughput',
-      ).choices(FIGURES),
-    )
-    .option('--within <duration>', 'only among combinations whose estimate is within this, as in 20ms', durationOption);
-}
-
 /** @throws PlatformError `usage` for a limit without a question */
 export function bestAsked({ best, within }: BestOptions): BestAsked | undefined {
   if (best !== undefined) return { best, withinMs: within };
@@ -106,15 +97,6 @@ export interface SweepMeasuringOptions
 
 const DEFAULT_SETTINGS = settingsSchema.parse({});
 
-function addShortenOption(command: Command): Command {
-  return command.addOption(
-    new Option(
-      '--shorten <models>',
-      `optimize two and three of a model's repeated blocks, and extend the result to all: large, for models with more than 2 GiB of weights; auto, also where it is faster; always; never (default: ${DEFAULT_SETTINGS.shorten}); kernel cut only`,
-    ).choices(SHORTEN),
-  );
-}
-
 const lengthOption = numberOption(settingsSchema.shape.granularity);
 
 function granularityOption(text: string): Granularity {
@@ -130,25 +112,29 @@ function cutOption(text: string): Cut {
 const LONGEST = `longest brick, in layers or kernels (default: 1; 64 kernels in models of many short kernels, and where the runtime keeps no profile)`;
 const CUT = `graph that is cut: kernel, the runtime's optimized graph; layer, the author's graph, as in the paper (default: ${DEFAULT_SETTINGS.cut})`;
 
-function addKeepDynamicOption(command: Command): Command {
-  return command.option(
-    '--keep-dynamic',
-    "keep dimensions open that are open in the model's file, while the runtime optimizes graphs and runs whole models",
-  );
-}
-
-function addGraphOptions(command: Command): Command {
-  const withCut = addShortenOption(command)
-    .option('-G, --granularity <n>', LONGEST, lengthOption)
-    .addOption(new Option('--cut <cut>', CUT).choices(CUTS));
-  return addKeepDynamicOption(withCut);
-}
-
-function addSweepGraphOptions(command: Command): Command {
-  const withCuts = addShortenOption(command)
-    .option('-G, --granularity <n,...>', `${LONGEST}; a list as in 1,2,${AUTO}`, listOption(granularityOption))
-    .option('--cut <cut,...>', CUT, listOption(cutOption));
-  return addKeepDynamicOption(withCuts);
+/** @param several whether the command takes lists of cuts and lengths */
+function addGraphOptions(command: Command, several: boolean): Command {
+  const granularity = several
+    ? new Option('-G, --granularity <n,...>', `${LONGEST}; a list as in 1,2,${AUTO}`).argParser(
+        listOption(granularityOption),
+      )
+    : new Option('-G, --granularity <n>', LONGEST).argParser(lengthOption);
+  const cut = several
+    ? new Option('--cut <cut,...>', CUT).argParser(listOption(cutOption))
+    : new Option('--cut <cut>', CUT).choices(CUTS);
+  return command
+    .addOption(
+      new Option(
+        '--shorten <models>',
+        `optimize two and three of a model's repeated blocks, and extend the result to all: large, for models with more than 2 GiB of weights; auto, also where it is faster; always; never (default: ${DEFAULT_SETTINGS.shorten}); kernel cut only`,
+      ).choices(SHORTEN),
+    )
+    .addOption(granularity)
+    .addOption(cut)
+    .option(
+      '--keep-dynamic',
+      "keep dimensions open that are open in the model's file, while the runtime optimizes graphs and runs whole models",
+    );
 }
 
 /** For commands whose bricks stay on this machine: values of a run say something about weights. */
@@ -160,15 +146,16 @@ function addValuesOption(command: Command): Command {
 }
 
 export function addCutOptions(command: Command): Command {
-  return addInputOptions(addBatchOption(addGraphOptions(command)));
+  return addInputOptions(addBatchOption(addGraphOptions(command, false)));
 }
 
 export function addMeasuringOptions(command: Command): Command {
   return addProtocolOptions(addRuntimeOptions(addThreadsOption(addCutOptions(command))));
 }
 
-export function addPrecisionOptions(command: Command): Command {
-  return command
+/** For commands that measure each brick that the store lacks. */
+export function addRunOptions(command: Command): Command {
+  const withPrecision = command
     .option(
       '--target-error <percent>',
       `repeat bricks in new processes until each estimate's interval is within ± this (default: ${DEFAULT_SETTINGS.target_error}); kernel cut only`,
@@ -179,6 +166,7 @@ export function addPrecisionOptions(command: Command): Command {
       `time limit for repeating, in multiples of the time to measure each brick once; three seconds at least, 0 repeats nothing (default: ${DEFAULT_SETTINGS.repeat_limit})`,
       numberOption(settingsSchema.shape.repeat_limit),
     );
+  return addReuseOptions(addLogOption(withPrecision));
 }
 
 export function addMeasureOption(command: Command): Command {
@@ -224,12 +212,19 @@ export function addReportingOptions(command: Command): Command {
 }
 
 export function addSweepReportingOptions(command: Command): Command {
-  return addBestOptions(addPictureOptions(addCutSweepOptions(command)));
+  return addPictureOptions(addCutSweepOptions(command))
+    .addOption(
+      new Option(
+        '--best <figure>',
+        'name the best combination of each model: lowest latency, highest throughput',
+      ).choices(FIGURES),
+    )
+    .option('--within <duration>', 'only among combinations whose estimate is within this, as in 20ms', durationOption);
 }
 
 export function addCutSweepOptions(command: Command): Command {
   return addPlaceOptions(
-    addProtocolOptions(addSweepOptions(addSweepInputOptions(addValuesOption(addSweepGraphOptions(command))))),
+    addProtocolOptions(addSweepOptions(addSweepInputOptions(addValuesOption(addGraphOptions(command, true))))),
   );
 }
 

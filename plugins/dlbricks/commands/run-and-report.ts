@@ -9,6 +9,7 @@ import {
   requireLoggable,
   type RunToLog,
   setSpanFramework,
+  type Shown,
   setSpanModels,
   type SweepInputOptions,
   writeLog,
@@ -23,7 +24,7 @@ import { bestAsked, type BestOptions, type PlaceOptions } from './options.js';
 import { shownReports } from './shown-report.js';
 
 /** @throws PlatformError `usage` for a dimension or an input that none of the models has */
-export async function runWithProgress(
+async function runWithProgress(
   estimations: readonly Estimation[],
   agent: BenchmarkAgent,
   options: (InputOptions | SweepInputOptions) & Pick<PlaceOptions, 'store' | 'quiet'> & LogOption,
@@ -56,35 +57,29 @@ export async function runWithProgress(
 }
 
 /** A table would have no numbers. */
-export function isEmpty(estimated: readonly Estimated[]): boolean {
+function isEmpty(estimated: readonly Estimated[]): boolean {
   return estimated.every(({ report, result }) => {
     return result.interrupted && report.models.every(({ estimate_ms: ms }) => ms === null);
   });
 }
 
-export function setEstimateExit(
-  estimated: readonly Estimated[],
-  estimations: readonly Estimation[],
-  host: CommandHost,
-): void {
-  setMeasuringExit(host, {
-    isInterrupted: estimated.some(({ result }) => result.interrupted),
-    isPartial: estimated.some(({ report }) => isPartial(report)),
-    remeasure: estimations[0]?.remeasure,
-  });
-}
-
+/** @param show what the estimates are shown as */
 export async function runAndReport(
   estimations: readonly Estimation[],
   agent: BenchmarkAgent,
   options: PlaceOptions & BestOptions & LogOption & (InputOptions | SweepInputOptions),
   host: CommandHost,
+  show: (estimated: readonly Estimated[]) => Shown = (estimated) => shownReports(estimated, options),
 ): Promise<readonly Estimated[]> {
   bestAsked(options);
   const outputs = await prepareOutputs(options);
   const estimated = await runWithProgress(estimations, agent, options, host);
   const quiet = outputs.quiet || isEmpty(estimated);
-  await writeShown(shownReports(estimated, options), { ...outputs, quiet }, host);
-  setEstimateExit(estimated, estimations, host);
+  await writeShown(show(estimated), { ...outputs, quiet }, host);
+  setMeasuringExit(host, {
+    isInterrupted: estimated.some(({ result }) => result.interrupted),
+    isPartial: estimated.some(({ report }) => isPartial(report)),
+    remeasure: estimations[0]?.remeasure,
+  });
   return estimated;
 }

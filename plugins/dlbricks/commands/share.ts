@@ -4,32 +4,19 @@ import {
   addQuietOption,
   addStoreOption,
   addTableOptions,
-  COMMAND_DEFAULTS,
   type CommandHost,
   identifySystem,
-  loadModels,
   prepareOutputs,
   buildProvenance,
-  runsOn,
   writeShown,
 } from '../../../src/plugin-api.js';
 import { modelNeeds } from '../bricks/needs.js';
-import { chooseGranularity } from '../bricks/decompose.js';
-import { prepareOrRefuse } from '../bricks/prepare-model.js';
 import { NO_WHOLE_MODEL } from '../estimation.js';
-import { groupObservations } from '../estimate/observations.js';
-import { findKnown } from '../measure/known-needs.js';
-import { FIRST_OCCASION } from '../measure/tasks.js';
-import { sharingAmong } from '../sharing/sharing.js';
-import { sharingHeatMap, shownSharing } from '../sharing/sharing-result.js';
-import { prepareModels } from './prepare-models.js';
-import {
-  addMeasuringOptions,
-  parseCutSettings,
-  parseMeasureSettings,
-  type MeasuringOptions,
-  type PlaceOptions,
-} from './options.js';
+import { groupObservations } from '../estimate/brick-latency.js';
+import { FIRST_OCCASION, findKnown } from '../measure/tasks.js';
+import { sharingHeatMap, shownSharing, sharingAmong } from '../sharing/sharing-result.js';
+import { loadAndPrepare } from './prepare-models.js';
+import { addMeasuringOptions, parseMeasureSettings, type MeasuringOptions, type PlaceOptions } from './options.js';
 
 const HELP = `
 Columns: "own repeats" are sequences that repeat an earlier one of the same
@@ -54,11 +41,9 @@ export function registerShare(parent: Command, host: CommandHost): void {
     .action(async (references: string[], options: MeasuringOptions & PlaceOptions) => {
       const outputs = await prepareOutputs(options);
       const agent = await host.connect(options.agent, options.framework);
-      const settings = parseCutSettings(options, agent.description);
       const store = await host.openStore(options.store, { access: 'read' });
-      const loaded = await loadModels(references, { ...options, runsOn: runsOn(agent, options) }, host);
-      const quiet = options.quiet ?? false;
-      const models = await prepareModels(loaded, { settings, agent, prepare: prepareOrRefuse, quiet }, host);
+      const found = await loadAndPrepare(references, options, agent, host);
+      const { settings, loaded, prepared: models, header } = found;
       for (const { recipe, refusal } of models) if (refusal !== undefined) host.warn(`${recipe.name}: ${refusal}`);
       const system = identifySystem(agent.description, settings.runOptions);
       const measuring = parseMeasureSettings(options, agent.description);
@@ -66,11 +51,8 @@ export function registerShare(parent: Command, host: CommandHost): void {
       const needs = models.flatMap(({ recipe }) => modelNeeds(recipe, system, protocol));
       const known = await findKnown(needs, [FIRST_OCCASION], system, measuring, store);
       const sharing = sharingAmong(models, system, groupObservations(known.measurements()));
-      const { cut } = settings;
-      const granularity = chooseGranularity(settings, agent.description);
-      const { batch = COMMAND_DEFAULTS.batch } = options;
       const provenance = buildProvenance({ models: loaded, agent, protocol, reasons: NO_WHOLE_MODEL });
-      const shown = shownSharing(sharing, { cut, granularity, batch }, provenance);
+      const shown = shownSharing(sharing, header, provenance);
       await writeShown({ ...shown, pictures: { svg: () => sharingHeatMap(sharing) } }, outputs, host);
     });
 }

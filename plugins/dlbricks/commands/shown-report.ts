@@ -3,10 +3,9 @@ import type { Estimated } from '../estimation.js';
 import { describeConfiguration, describeDimensions } from '../report/configuration.js';
 import { drawnEstimate } from '../report/critical-path.js';
 import type { Report } from '../report/report-schema.js';
-import { shownTable } from '../report/show-report.js';
-import { chromeTrace, type WrittenModel } from '../traces/chrome-trace.js';
+import { chromeTrace, type WrittenModel, timedEstimate } from '../traces/chrome-trace.js';
 import { bestAsked, type BestOptions } from './options.js';
-import { timedEstimate } from '../traces/timed-estimate.js';
+import { shownTable } from '../report/show-report.js';
 
 export function shownReports(
   shown: readonly Estimated[],

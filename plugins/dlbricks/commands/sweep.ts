@@ -1,26 +1,21 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import {
-  addLogOption,
-  addReuseOptions,
   type BenchmarkAgent,
   type CommandHost,
   PlatformError,
-  prepareOutputs,
   requireWritable,
+  type Shown,
   writeResult,
-  writeShown,
 } from '../../../src/plugin-api.js';
 import { chooseGranularity } from '../bricks/decompose.js';
 import { AUTO } from '../cells.js';
-import { type Estimation, toEstimation } from '../estimation.js';
+import type { Estimated, Estimation } from '../estimation.js';
 import { settingsSchema } from '../settings.js';
-import { sweepPage } from '../sweep/sweep-page.js';
-import { sweepPlots } from '../sweep/sweep-plots.js';
-import { buildSweep, sweepResult, sweepText } from '../sweep/sweep-result.js';
+import { type Sweep, buildSweep, sweepResult, sweepText, sweepPage, sweepPlots } from '../sweep/sweep-result.js';
 import { readEstimations } from './estimations.js';
-import { addPrecisionOptions, addCutSweepOptions, type SweepMeasuringOptions } from './options.js';
-import { runWithProgress, isEmpty, setEstimateExit } from './run-and-report.js';
+import { addRunOptions, addCutSweepOptions, type SweepMeasuringOptions } from './options.js';
+import { runAndReport } from './run-and-report.js';
 
 const DEFAULT_CUT = settingsSchema.parse({}).cut;
 
@@ -49,16 +44,12 @@ async function toSweep(
   agent: BenchmarkAgent,
   host: CommandHost,
 ): Promise<readonly Estimation[]> {
-  const usual = { cut: [DEFAULT_CUT], granularity: [AUTO] } as const;
-  const estimations = await readEstimations(references, options, agent, host, usual);
+  const usualAxes = { cut: [DEFAULT_CUT], granularity: [AUTO] } as const;
+  const forced = { measure_end_to_end: true, check: false };
+  const estimations = await readEstimations(references, options, agent, host, { usualAxes, forced });
   const inputs = new Set(estimations.map(({ models }) => models));
   const others = estimations.map(({ runOptions, settings }) => [runOptions, { ...settings, cut: '', granularity: 0 }]);
-  if (inputs.size === 1 && new Set(others.map((one) => JSON.stringify(one))).size === 1) {
-    return estimations.map((one) => {
-      const settings = { ...one.settings, measure_end_to_end: true, check: false };
-      return toEstimation({ ...one, settings, threads: one.runOptions.threads }, agent);
-    });
-  }
+  if (inputs.size === 1 && new Set(others.map((one) => JSON.stringify(one))).size === 1) return estimations;
   const remedy = "give each other setting one value; 'dlbricks validate' takes lists of all of them";
   throw new PlatformError('usage', `a sweep takes one evaluation, or models, and compares only cuts; ${remedy}`);
 }
@@ -68,30 +59,32 @@ export function registerSweep(parent: Command, host: CommandHost): void {
     .command('sweep')
     .description('Compare cuts and lengths of bricks: estimates, errors, costs and sharing')
     .argument('<what...>', 'an evaluation manifest, or models: manifest (.yml), .onnx file or zoo:NAME');
-  addReuseOptions(addLogOption(addPrecisionOptions(addCutSweepOptions(command))))
+  addRunOptions(addCutSweepOptions(command))
     .option('--plots <folder>', 'draw the figures as SVG files')
     .addHelpText('after', HELP)
     .action(async (references: string[], options: SweepCommandOptions) => {
-      const outputs = await prepareOutputs(options);
       if (options.plots !== undefined) await requireWritable(join(options.plots, 'ratios.svg'));
       const agent = await host.connect(options.agent, options.framework);
       const estimations = await toSweep(references, options, agent, host);
-      const estimated = await runWithProgress(estimations, agent, options, host);
-      const [first, ...others] = estimated.map((one) => {
-        const { cut, granularity } = one.report.settings;
-        return { ...one, isDefault: granularity === chooseGranularity({ cut }, agent.description) };
-      });
-      if (first === undefined) throw new PlatformError('internal', 'a sweep ended without a result');
-      const sweep = buildSweep([first, ...others]);
-      const shown = {
-        result: () => sweepResult(sweep),
-        page: () => sweepPage(sweep),
-        text: ({ width }: { readonly width?: number | undefined }) =>
-          sweepText(sweep, { width, wide: options.wide ?? false }),
+      const toDocument = (estimated: readonly Estimated[]): Sweep => {
+        const [first, ...others] = estimated.map((one) => {
+          const { cut, granularity } = one.report.settings;
+          return { ...one, isDefault: granularity === chooseGranularity({ cut }, agent.description) };
+        });
+        if (first === undefined) throw new PlatformError('internal', 'a sweep ended without a result');
+        return buildSweep([first, ...others]);
       };
-      await writeShown(shown, { ...outputs, quiet: outputs.quiet || isEmpty(estimated) }, host);
+      const show = (estimated: readonly Estimated[]): Shown => {
+        const sweep = toDocument(estimated);
+        return {
+          result: () => sweepResult(sweep),
+          page: () => sweepPage(sweep),
+          text: ({ width }) => sweepText(sweep, { width, wide: options.wide ?? false }),
+        };
+      };
+      const estimated = await runAndReport(estimations, agent, options, host, show);
       if (options.plots !== undefined)
-        for (const { file, svg } of sweepPlots(sweep)) await writeResult(join(options.plots, file), svg());
-      setEstimateExit(estimated, estimations, host);
+        for (const { file, svg } of sweepPlots(toDocument(estimated)))
+          await writeResult(join(options.plots, file), svg());
     });
 }

@@ -1,16 +1,10 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import {
-  addLogOption,
-  addReuseOptions,
-  type CommandHost,
-  requireWritable,
-  writeResult,
-} from '../../../src/plugin-api.js';
+import { type CommandHost, requireWritable, writeResult } from '../../../src/plugin-api.js';
 import type { Estimated } from '../estimation.js';
 import { calibrationPlot } from '../report/interval-scores.js';
-import { loadModelEstimations } from './model-estimations.js';
-import { addPrecisionOptions, addSweepReportingOptions, type SweepMeasuringOptions } from './options.js';
+import { loadModelEstimations } from './estimations.js';
+import { addRunOptions, addSweepReportingOptions, type SweepMeasuringOptions } from './options.js';
 import { runAndReport } from './run-and-report.js';
 
 interface ValidateOptions extends SweepMeasuringOptions {
@@ -33,7 +27,7 @@ export function registerValidate(parent: Command, host: CommandHost): void {
     .description('Estimate models, and measure each whole model too')
     .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME')
     .option('--plots <folder>', 'draw the calibration of the intervals as SVG files');
-  addReuseOptions(addLogOption(addPrecisionOptions(addSweepReportingOptions(command))))
+  addRunOptions(addSweepReportingOptions(command))
     .addHelpText(
       'after',
       `
@@ -52,7 +46,7 @@ Examples:
       const { plots } = options;
       if (plots !== undefined) await requireWritable(join(plots, 'calibration.svg'));
       const agent = await host.connect(options.agent, options.framework);
-      const estimations = await loadModelEstimations(references, options, agent, host, { measureEndToEnd: true });
+      const estimations = await loadModelEstimations(references, options, agent, host, { measure_end_to_end: true });
       const estimated = await runAndReport(estimations, agent, options, host);
       if (plots !== undefined) await writeCalibration(plots, estimated);
     });

@@ -1,9 +1,49 @@
-import { distinctByContent, ownValue } from '../../../src/plugin-api.js';
+import { distinctByContent, ownValue, type EstimatedBricks, type runtimeText } from '../../../src/plugin-api.js';
 import { geometricMean } from '../estimate/statistics.js';
-import type { Comparable, ComparableBrick, ComparableModel, Warning } from './comparable.js';
 import { bothRatios, comparedBrick, type Comparison, judgeRatio, type Ratio } from './comparison.js';
 import type { Aspect, ComparedBrick, ComparedModel } from './comparison-schema.js';
 import { dimensionsOf, labelRows, type LabelledRow, type Row, rowKey, settingsOf } from './row.js';
+import type { ModelReport, Report } from '../report/report-schema.js';
+
+export type ComparableBrick = EstimatedBricks['bricks'][number];
+
+export type ComparableModel = Pick<
+  ModelReport,
+  | 'name'
+  | 'dimensions'
+  | 'graph_signature'
+  | 'coverage'
+  | 'estimate_ms'
+  | 'estimate_low_ms'
+  | 'estimate_high_ms'
+  | 'end_to_end_ms'
+> & { readonly bricks: readonly ComparableBrick[] };
+
+export interface Warning {
+  readonly cause: string;
+  readonly message: string;
+}
+
+export interface Comparable {
+  readonly system: { readonly fingerprint: string; readonly threads: number } & Parameters<typeof runtimeText>[0] &
+    Readonly<Record<string, unknown>>;
+  readonly settings: { readonly batch: number } & Readonly<Record<string, unknown>>;
+  readonly summary: Pick<Report['summary'], 'spread_percent'> & Partial<Pick<Report['summary'], 'no_interval_reason'>>;
+  readonly provenance: {
+    readonly tool: { readonly version: string };
+    readonly host: string | null;
+    readonly surroundings: NonNullable<Report['provenance']>['surroundings'];
+    readonly models: readonly {
+      readonly name: string;
+      readonly weights: 'own' | 'made_up' | null;
+      readonly file_sha256: string | null;
+    }[];
+  } | null;
+  readonly warnings?: readonly Warning[];
+  readonly models: readonly ComparableModel[];
+  /** Why models have no bricks, and the remedy; undefined where all have them. */
+  readonly withoutBricks?: string | undefined;
+}
 
 type Entry = ReturnType<typeof listEntries>[number];
 
@@ -222,13 +262,10 @@ function compareFound({ before, after, beforeMs, afterMs, models }: FoundBrick, 
   const plain = afterMs / beforeMs;
   const factor =
     one === undefined || other === undefined ? undefined : Math.exp(intervalFactor(count) * Math.hypot(one, other));
-  const ratio =
-    factor === undefined
-      ? { ratio: plain, low: null, high: null }
-      : { ratio: plain, low: plain / factor, high: plain * factor };
+  const ends = factor === undefined ? { low: null, high: null } : { low: plain / factor, high: plain * factor };
   const { signature, operators } = before[1];
   const brick = { signature, operators: [...operators], after_operators: null, models };
-  return comparedBrick(brick, [beforeMs, afterMs], ratio);
+  return comparedBrick(brick, [beforeMs, afterMs], { ratio: plain, ...ends });
 }
 
 function comparedBricks(pairs: readonly EntryPair[]): Pick<Comparison, 'bricks' | 'unmatched'> {

@@ -7,19 +7,51 @@ import {
   sumOf,
   toSystemDocument,
   trimmedMean,
+  type BenchmarkAgent,
+  type Pair,
+  type System,
+  type Task,
+  taskKey,
 } from '../../../src/plugin-api.js';
 import { computeContext } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
-import { occasionSummary } from '../estimate/brick-latency.js';
+import { occasionSummary, groupObservations } from '../estimate/brick-latency.js';
 import { type BrickShare, compose, type Estimate } from '../estimate/compose.js';
-import { groupObservations } from '../estimate/observations.js';
 import { geometricMean, meanIfAny } from '../estimate/statistics.js';
-import { FIRST_OCCASION } from '../measure/tasks.js';
-import { bothRatios, comparedBrick, type Comparison, type Ratio } from './comparison.js';
+import { FIRST_OCCASION, type MeasureSettings, wholeModelTasks, firstTasks } from '../measure/tasks.js';
+import { comparedBrick, type Comparison, type Ratio, bothRatios } from './comparison.js';
 import type { Aspect, ComparedBrick, ComparedModel } from './comparison-schema.js';
-import type { PreparedSide } from './measure-sides.js';
 import { type Region, findRegions } from './regions.js';
 import { dimensionsOf, settingsOf } from './row.js';
+
+export interface PreparedSide {
+  readonly agent: BenchmarkAgent;
+  readonly system: System;
+  readonly settings: MeasureSettings;
+  readonly models: readonly PreparedModel[];
+}
+
+/** Pairs hold what no earlier model has, so that the two sides of a brick are measured within seconds. */
+export function pairTasks(sides: Both<PreparedSide>, { isWhole }: { readonly isWhole: boolean }): readonly Pair[] {
+  const known = [new Set<string>(), new Set<string>()] as const;
+  const requestsOf = (side: 0 | 1, index: number): readonly Task['request'][] => {
+    const { models, system, settings } = sides[side];
+    const ofModel = models.slice(index, index + 1).filter(({ refusal }) => refusal === undefined);
+    const all = [
+      ...firstTasks(ofModel, system, settings),
+      ...(isWhole ? wholeModelTasks(ofModel, FIRST_OCCASION, settings) : []),
+    ];
+    const isNew = (request: Task['request']): boolean => {
+      const key = taskKey(request);
+      return !known[side].has(key) && known[side].add(key).size > 0;
+    };
+    return all.map(({ request }) => request).filter(isNew);
+  };
+  const pairs = sides[0].models.map(({ recipe }, index): Pair => {
+    return { label: recipe.name, requests: [requestsOf(0, index), requestsOf(1, index)] };
+  });
+  return pairs.filter(({ requests }) => requests.some((one) => one.length > 0));
+}
 
 /** Models and bricks are two tables: both together are wrong in one of 20 runs. */
 const TAIL_OF_TABLE = 0.025;

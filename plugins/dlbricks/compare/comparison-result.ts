@@ -7,7 +7,6 @@ import {
   formatMs,
   groupedBy,
   left,
-  leftOutLines,
   oneLine,
   type Origin,
   type Page,
@@ -20,11 +19,11 @@ import {
   textTable,
   UNKNOWN,
   wrap,
+  leftOutLines,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
-import { toPercent } from '../report/figures.js';
-import { percent } from '../report/words.js';
-import type { Warning } from './comparable.js';
+import { toPercent, percent } from '../report/figures.js';
+import type { Warning } from './compare-reports.js';
 import { type Comparison, ratioFields } from './comparison.js';
 import {
   type ComparedBrick,

@@ -1,6 +1,6 @@
 import { sumOf } from '../../../src/plugin-api.js';
 import { toPercent } from '../report/figures.js';
-import type { Warning } from './comparable.js';
+import type { Warning } from './compare-reports.js';
 import type { Aspect, ComparedBrick, ComparedModel, Verdict } from './comparison-schema.js';
 import type { LabelledRow } from './row.js';
 

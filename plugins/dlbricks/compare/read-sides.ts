@@ -20,7 +20,7 @@ import {
   z,
 } from '../../../src/plugin-api.js';
 import { type Report, reportSchema, reportsSchema } from '../report/report-schema.js';
-import type { Comparable } from './comparable.js';
+import type { Comparable } from './compare-reports.js';
 
 const MAX_PROBLEMS = 5;
 

@@ -68,14 +68,7 @@ export function findRegions(cuts: Both<Cut>): readonly Region[] {
       return [set, withoutShared(cuts, [bricksOf(0), bricksOf(1)])] as const;
     }),
   );
-  const isOneSided = (set: number): boolean => {
-    const [first, second] = differing.get(set) ?? [[], []];
-    return (first.length === 0) !== (second.length === 0);
-  };
-  const isRegion = (set: number): boolean => {
-    const [first, second] = differing.get(set) ?? [[], []];
-    return first.length > 0 && second.length > 0;
-  };
+  const countSides = (set: number): number => (differing.get(set) ?? []).filter(({ length }) => length > 0).length;
   for (const edge of edges) {
     const from = sets.find(edge[0]);
     const to = sets.find(edge[1]);
@@ -83,7 +76,7 @@ export function findRegions(cuts: Both<Cut>): readonly Region[] {
       [from, to],
       [to, from],
     ] as const) {
-      if (!isOneSided(alone) || !isRegion(region)) continue;
+      if (countSides(alone) !== 1 || countSides(region) !== 2) continue;
       const left = differing.get(alone);
       const kept = differing.get(region);
       differing.set(region, [
@@ -93,5 +86,5 @@ export function findRegions(cuts: Both<Cut>): readonly Region[] {
       differing.delete(alone);
     }
   }
-  return [...differing.keys()].filter(isRegion).map((set) => differing.get(set) ?? [[], []]);
+  return [...differing.values()].filter((region) => region.every(({ length }) => length > 0));
 }

@@ -12,7 +12,7 @@ import {
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import type { ComparedBrick, ComparisonDocument } from './comparison-schema.js';
-import type { PreparedSide } from './measure-sides.js';
+import type { PreparedSide } from './compare-rounds.js';
 
 const MAX_FILES = 100;
 

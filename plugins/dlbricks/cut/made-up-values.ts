@@ -11,13 +11,6 @@ import {
 
 // Some operators do as much work, or have outputs as large, as values say: non-maximum suppression, NonZero, a Loop.
 
-interface MadeUpValues {
-  /** Each once, in the graph's order. */
-  readonly operators: readonly { operator: string; count: number }[];
-  /** Indices in ascending order, with those of all layers whose sizes follow from theirs. */
-  readonly layers: ReadonlySet<number>;
-}
-
 /** assumed: an input that is a mask or a number; made up: a weight or a picture. */
 type Source = 'assumed' | 'made up';
 
@@ -92,8 +85,13 @@ function formatLabel(layer: Node): string {
   return selecting.size === 0 ? layer.opType : `${layer.opType} (${[...selecting].join(', ')})`;
 }
 
-/** Takes linear time. */
-export function findMadeUpValues(graph: LayerGraph): MadeUpValues | undefined {
+/**
+ * Takes linear time.
+ *
+ * @returns operators, each once, in the graph's order; layers: ascending indices, with those of all layers whose sizes
+ *   follow from theirs
+ */
+export function findMadeUpValues(graph: LayerGraph) {
   const following = new Following(graph);
   const layers = new Set<number>();
   const operators = new Map<string, number>();

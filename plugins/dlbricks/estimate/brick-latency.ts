@@ -1,11 +1,25 @@
-import { type Context, mean, type Measurement, sharedShareOf, subjectKey, sumOf } from '../../../src/plugin-api.js';
+import {
+  type Context,
+  mean,
+  type Measurement,
+  sharedShareOf,
+  subjectKey,
+  sumOf,
+  groupedBy,
+} from '../../../src/plugin-api.js';
 import type { BrickRecipe, ModelRecipe } from '../bricks/recipe.js';
 import type { Unknown } from '../predict/kernel-predictor.js';
 import type { LayerFacts } from '../work/layer-facts.js';
-import type { Observations } from './observations.js';
-import { failureText } from './failure-text.js';
 import { perCopy, type Summary, summarize } from './statistics.js';
 import type { Occurrence } from './variance-components.js';
+
+/** Measurements by {@link subjectKey}, one per occasion, all of one machine. */
+export type Observations = ReadonlyMap<string, readonly Measurement[]>;
+
+export function groupObservations(measurements: Iterable<Measurement>): Observations {
+  const inOrder = [...measurements].sort((a, b) => a.occasion - b.occasion);
+  return groupedBy(inOrder, ({ signature, context }) => subjectKey(signature, context));
+}
 
 export interface BrickLatency {
   readonly kind: 'known';
@@ -168,4 +182,19 @@ export function findOccurrences(
     }
   }
   return [...found.values()].flat();
+}
+
+type Failure = Extract<Measurement['outcome'], { readonly kind: 'failure' }>;
+
+const REMEDIES: Readonly<Record<Failure['reason'], string>> = {
+  unsupported: 'try the other --cut, or a larger --granularity, which keeps more of the graph together',
+  out_of_memory:
+    'use smaller dimensions, a machine with more memory, or a higher protocol.memory_limit_gib in a manifest',
+  timeout: 'use smaller dimensions, or a higher protocol.time_limit_ms in a manifest',
+  crashed: 'measure it again with --remeasure failed; if it ends so again, try the other --cut',
+  run_failed: 'give the inputs of the model valid values with --input NAME=VALUE, or try the other --cut',
+};
+
+export function failureText({ reason, message }: Failure): string {
+  return `${reason}: ${message.replace(/[.\s]+$/, '')}; ${REMEDIES[reason]}`;
 }

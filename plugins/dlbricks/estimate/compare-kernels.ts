@@ -1,8 +1,7 @@
 import { mean, sumOf } from '../../../src/plugin-api.js';
 import { countTimed } from '../bricks/recipe.js';
-import { type BrickLatency, brickKey, brickLatency, type RecipeInContext } from './brick-latency.js';
+import { brickKey, brickLatency, type RecipeInContext, type Observations } from './brick-latency.js';
 import { predictionInterval, type Spreads } from './interval.js';
-import type { Observations } from './observations.js';
 
 export interface KernelsOfRun {
   readonly wholeMs: number;
@@ -29,17 +28,7 @@ export interface ComparedBrick {
   readonly isOutside: boolean | null;
 }
 
-interface KernelComparison {
-  readonly kind: 'compared';
-  readonly graphMs: number;
-  /** Sums over the compared bricks. */
-  readonly kernelsMs: number;
-  readonly bricksMs: number;
-  readonly bricks: readonly ComparedBrick[];
-  readonly costMs: number;
-}
-
-export type ModelCheck = KernelComparison | { readonly kind: 'failed'; readonly reason: string };
+export type ModelCheck = ReturnType<typeof compareKernels>;
 
 /** The profile has microseconds, and its cost differs by some of them from kernel to kernel, those of loops included. */
 const RESOLUTION_MS = 3e-3;
@@ -51,18 +40,6 @@ function profileCostMs(key: string, observations: Observations): number | undefi
   return costs.length === 0 ? undefined : mean(costs);
 }
 
-interface Compared {
-  readonly brick: RecipeInContext['recipe']['bricks'][number];
-  readonly latency: BrickLatency;
-  readonly costMs: number | undefined;
-  readonly sequences: {
-    readonly ms: number;
-    readonly nodes: number;
-    readonly innerRuns: number;
-    readonly name: string;
-  }[];
-}
-
 const NOT_ONE_BY_ONE = 'its kernels are short, so they were measured together, without the profile';
 
 /** The profile costs as much in the whole graph as in composites. */
@@ -71,16 +48,17 @@ export function compareKernels(
   observations: Observations,
   run: CheckedRun,
   spreads: Spreads | undefined,
-): ModelCheck {
+) {
   if (run.kind === 'failed') return run;
   const isInCopies = recipe.bricks.some(
     ({ context: copies, operators }) => copies !== undefined && operators.length > 1,
   );
-  if (isInCopies) return { kind: 'failed', reason: NOT_ONE_BY_ONE };
-  const compared = recipe.bricks.map((brick): Compared | undefined => {
+  if (isInCopies) return { kind: 'failed' as const, reason: NOT_ONE_BY_ONE };
+  const compared = recipe.bricks.map((brick) => {
     const latency = brickLatency(brick, context, observations);
-    if (latency.kind === 'unknown') return undefined;
-    return { brick, latency, costMs: profileCostMs(brickKey(brick, context), observations), sequences: [] };
+    const costMs = profileCostMs(brickKey(brick, context), observations);
+    const sequences: { ms: number; nodes: number; innerRuns: number; name: string }[] = [];
+    return latency.kind === 'unknown' ? undefined : { brick, latency, costMs, sequences };
   });
   let first = 0;
   for (const index of recipe.sequences) {
@@ -116,7 +94,7 @@ export function compareKernels(
   });
   const size = ({ kernelsMs, bricksMs }: ComparedBrick): number => Math.abs(kernelsMs - bricksMs);
   return {
-    kind: 'compared',
+    kind: 'compared' as const,
     graphMs: run.wholeMs,
     kernelsMs: sumOf(bricks.map(({ kernelsMs }) => kernelsMs)),
     bricksMs: sumOf(bricks.map(({ bricksMs }) => bricksMs)),

@@ -1,6 +1,6 @@
 import { type Context, sumOf } from '../../../src/plugin-api.js';
 import type { KernelPredictor, Prediction, Unknown } from '../predict/kernel-predictor.js';
-import { repeatsIn } from '../blocks/repeats.js';
+import { repeatsIn } from '../blocks/find-blocks.js';
 import { type BrickRecipe, countBricks, countTimed, type MadeUpPart, type ModelRecipe } from '../bricks/recipe.js';
 import {
   brickKey,
@@ -10,10 +10,10 @@ import {
   callLatency,
   outputCopyLatency,
   type RecipeInContext,
+  type Observations,
 } from './brick-latency.js';
 import { intervalWithinRuns, type Margin, predictionInterval, type Spreads, type Uncertainty } from './interval.js';
 import { longestPath } from './longest-path.js';
-import type { Observations } from './observations.js';
 import type { Interval } from './statistics.js';
 
 export interface Missing {

@@ -1,7 +1,6 @@
 import { isDisturbed } from '../../../src/plugin-api.js';
-import { findOccurrences, type RecipeInContext } from './brick-latency.js';
+import { findOccurrences, type RecipeInContext, type Observations } from './brick-latency.js';
 import type { Spreads } from './interval.js';
-import type { Observations } from './observations.js';
 import { pooledSpread, type Spread } from './statistics.js';
 import { areAlike, type Occurrence, type VarianceComponents, varianceComponents } from './variance-components.js';
 

@@ -1,14 +1,10 @@
 import { countBricks, countKernels, type ModelRecipe } from '../bricks/recipe.js';
+import { elementCount, type Node, nestedNodes } from '../../../src/plugin-api.js';
+import { brickModel } from '../cut/brick-model.js';
+import type { Brick } from '../bricks/brick.js';
 
-export interface Disclosure {
-  readonly largestBrick: number;
-  /** Share of the models' layers or kernels, from 0 to 1, in bricks of more than one: their order is shown. */
-  readonly inLargerBricks: number;
-  readonly bricks: number;
-  readonly inNoDecoy: number;
-}
-
-export function computeDisclosure(models: readonly ModelRecipe[], decoys: readonly ModelRecipe[]): Disclosure {
+/** Largest brick, share of layers or kernels in bricks of more than one, which show their order, and bricks in no decoy. */
+export function computeDisclosure(models: readonly ModelRecipe[], decoys: readonly ModelRecipe[]) {
   let largestBrick = 0;
   let all = 0;
   let inLarger = 0;
@@ -29,4 +25,24 @@ export function computeDisclosure(models: readonly ModelRecipe[], decoys: readon
     bricks: own.size,
     inNoDecoy: [...own].filter((signature) => !ofDecoys.has(signature)).length,
   };
+}
+
+/** Settings and formulas are shorter. Longer lists of numbers or texts count as learned. */
+const MAX_SETTING_VALUES = 32;
+
+function isLearned({ floats, strings, t, tensors }: Node['attributes'][number]): boolean {
+  const sizes = [...(t === undefined ? [] : [t]), ...tensors].map(({ dims }) => elementCount(dims.map(Number)));
+  return Math.max(floats.length, strings.length, ...sizes) > MAX_SETTING_VALUES;
+}
+
+/** Operators with learned values that cannot be taken out, such as trees or labels: the brick would disclose them. */
+export function operatorsWithLearnedAttributes(brick: Brick): readonly string[] {
+  const { graph } = brickModel(brick);
+  const texts = new Set(
+    [...graph.initializers].filter(([, { data }]) => data.kind === 'strings').map(([name]) => name),
+  );
+  const learned = [...nestedNodes(graph.nodes)].filter(({ attributes, inputs }) => {
+    return attributes.some(isLearned) || inputs.some((name) => texts.has(name));
+  });
+  return [...new Set(learned.map(({ opType }) => opType))];
 }

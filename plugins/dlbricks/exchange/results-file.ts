@@ -1,13 +1,10 @@
 import {
   type Measurement,
-  measurementSchema,
   PlatformError,
   problemWithTimes,
   type Provenance,
-  provenanceField,
   readJsonFile,
   schemaProblems,
-  snakeCaseSchema,
   snakePath,
   storedMeasurementSchema,
   subjectKey,
@@ -16,7 +13,7 @@ import {
   z,
 } from '../../../src/plugin-api.js';
 
-const FORMAT = 'dlbricks-results/3';
+export const FORMAT = 'dlbricks-results/3';
 
 const plausibleSchema = storedMeasurementSchema.superRefine((measurement, context) => {
   const message = problemWithTimes(measurement);
@@ -46,16 +43,6 @@ const resultsSchema = z
 
 export function resultsText(measurements: readonly Measurement[], provenance: Provenance | null = null): string {
   return `${JSON.stringify(withSnakeKeys({ format: FORMAT, provenance, measurements }), null, 1)}\n`;
-}
-
-/** JSON Schema (draft 2020-12) of a results file as this version writes it. */
-export function resultsJsonSchema(): object {
-  const written = z.strictObject({
-    format: z.literal(FORMAT),
-    provenance: provenanceField,
-    measurements: z.array(measurementSchema).min(1),
-  });
-  return snakeCaseSchema(z.toJSONSchema(written)) as object;
 }
 
 /** A document in the current format, whose keys are in snake_case. */

@@ -33,12 +33,6 @@ const CHECKS: CollectionDefinition<z.infer<typeof kernelsSchema>> = {
   indexes: [],
 };
 
-export interface Checks {
-  /** For each model, in their order; undefined for a model that the runtime refuses. */
-  readonly runs: readonly (CheckedRun | undefined)[];
-  readonly wallMs: number;
-}
-
 type Trace = Awaited<ReturnType<MeasuringContext['agent']['trace']>>;
 
 /** Times of the kernels in a trace, by their index. The events of a kernel's subgraphs are within its own time. */
@@ -65,6 +59,7 @@ function sumKernelTimes({ kernels }: Trace, count: number): KernelsOfRun['kernel
 /**
  * With the runtime's profile, unless the store has such a run. A graph that cannot be run gets the reason.
  *
+ * @returns runs in the order of the models, undefined for a model that the runtime refuses
  * @throws PlatformError as the store, and where the agent itself fails
  */
 export async function checkModels(
@@ -73,7 +68,7 @@ export async function checkModels(
   { runOptions, protocol, limits }: MeasureSettings,
   { agent, store, signal, onEvent }: MeasuringContext,
   again: boolean,
-): Promise<Checks> {
+) {
   const startMs = performance.now();
   const stored = store.collection(CHECKS);
   const ofWhole = protocolOfComposite(protocol);

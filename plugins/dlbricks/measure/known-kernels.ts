@@ -10,12 +10,10 @@ import {
 } from '../../../src/plugin-api.js';
 import { brickNeeds } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
-import { brickLatency } from '../estimate/brick-latency.js';
-import { groupObservations } from '../estimate/observations.js';
+import { brickLatency, groupObservations } from '../estimate/brick-latency.js';
 import type { MeasuredKernel } from '../predict/kernel-predictor.js';
 import type { LayerFacts } from '../work/layer-facts.js';
-import { findKnown } from './known-needs.js';
-import { type MeasureSettings, OCCASIONS } from './tasks.js';
+import { type MeasureSettings, OCCASIONS, findKnown } from './tasks.js';
 
 const tensorsSchema = z.array(z.strictObject({ elementType: z.string(), dims: z.array(z.int().nonnegative()) }));
 
@@ -68,11 +66,10 @@ function storedKernel(signature: string, model: string, facts: LayerFacts): Stor
   };
 }
 
-/** A model, with what its bricks compute. */
-type DescribedModel = Pick<PreparedModel, 'recipe' | 'facts' | 'whole' | 'graph'>;
-
 /** The kernels of some models' bricks; those of bricks with several kernels, or with subgraphs, say nothing about one. */
-export function describeKernels(models: readonly DescribedModel[]): ReadonlyMap<string, StoredKernel> {
+export function describeKernels(
+  models: readonly Pick<PreparedModel, 'recipe' | 'facts' | 'whole' | 'graph'>[],
+): ReadonlyMap<string, StoredKernel> {
   const found = new Map<string, StoredKernel>();
   for (const { recipe, facts, whole, graph } of models) {
     for (const [index, { signature, context }] of recipe.bricks.entries()) {
@@ -100,11 +97,6 @@ function contextsOf({ cacheBytes }: System): readonly Context[] {
   return [...new Set(classes)].map((footprintBytes) => ({ footprintBytes }));
 }
 
-interface KnownKernels {
-  readonly measured: readonly MeasuredKernel[];
-  readonly stored: ReadonlyMap<string, LayerFacts>;
-}
-
 /**
  * The measured kernels, also where an earlier version measured them, which did not keep what bricks compute.
  *
@@ -115,7 +107,7 @@ export async function knownKernels(
   described: ReadonlyMap<string, StoredKernel>,
   system: System,
   settings: MeasureSettings,
-): Promise<KnownKernels> {
+) {
   const kernels = new Map(described);
   const stored = new Map<string, LayerFacts>();
   const read = async (): Promise<void> => {

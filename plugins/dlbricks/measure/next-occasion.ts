@@ -2,13 +2,13 @@ import { operatorsLabel } from '../bricks/brick.js';
 import { computeContext } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import { compose, type Estimate, type BrickShare } from '../estimate/compose.js';
-import { computeError, type Factors, computeFactors, type Part } from '../estimate/interval.js';
-import type { Observations } from '../estimate/observations.js';
+import { computeError, type Factors, computeFactors } from '../estimate/interval.js';
+import type { Observations } from '../estimate/brick-latency.js';
 import { type KnownOfSystem, spreadsFor, spreadsOfSystem } from '../estimate/spreads-of-system.js';
 import { computeHalfWidth, computeMargin } from '../estimate/statistics.js';
 import type { VarianceComponents } from '../estimate/variance-components.js';
 import { isColdFootprint, type System, type Task } from '../../../src/plugin-api.js';
-import { bricksOfModel, brickTasks, FIRST_OCCASION, type MeasureSettings, MAX_OCCASIONS } from './tasks.js';
+import { bricksOfModel, FIRST_OCCASION, type MeasureSettings, MAX_OCCASIONS, brickTasks } from './tasks.js';
 
 export interface Precision {
   /** Bricks are measured on further occasions until half the width of a model's interval is within this, relative: 0.05 is 5 %. */
@@ -98,18 +98,22 @@ class Outlook {
     yield [NEXT, after];
   }
 
-  private factorsWith(part: BrickShare): Factors {
-    const { occasions } = part;
-    let { common } = this.factors;
-    for (const [process, ms] of this.shifts(part)) {
+  private factorsWith(parts: readonly BrickShare[]): Factors {
+    const changes = new Map<string, number>();
+    let { common, own } = this.factors;
+    for (const part of parts) {
+      for (const [process, ms] of this.shifts(part)) changes.set(process, (changes.get(process) ?? 0) + ms);
+      own += computeTime(part) ** 2 * (1 / (part.occasions + 1) - 1 / part.occasions);
+    }
+    for (const [process, ms] of changes) {
       const before = this.ofProcess.get(process) ?? 0;
       common += (before + ms) ** 2 - before ** 2;
     }
-    return { common, own: this.factors.own + computeTime(part) ** 2 * (1 / (occasions + 1) - 1 / occasions) };
+    return { common, own };
   }
 
   choose(part: BrickShare): void {
-    this.factors = this.factorsWith(part);
+    this.factors = this.factorsWith([part]);
     for (const [process, ms] of this.shifts(part)) this.add(process, ms);
     if (part.occasions === 1) this.twice += computeTime(part);
   }
@@ -129,17 +133,7 @@ class Outlook {
   gain(parts: readonly BrickShare[]): number {
     const once = this.needsSpread ? parts.filter(({ occasions }) => occasions === 1) : [];
     const share = once.reduce((sum, part) => sum + computeTime(part), 0) / this.total;
-    const [part] = parts;
-    const after =
-      parts.length === 1 && part !== undefined ? this.factorsWith(part) : this.factorsWithAll(new Set(parts));
-    return share + this.widthBy(this.factors) - this.widthBy(after);
-  }
-
-  private factorsWithAll(chosen: ReadonlySet<BrickShare>): Factors {
-    const after = [...this.parts.values()].map((part): Part => {
-      return [computeTime(part), chosen.has(part) ? [...part.processes, NEXT] : part.processes];
-    });
-    return computeFactors(after);
+    return share + this.widthBy(this.factors) - this.widthBy(this.factorsWith(parts));
   }
 }
 

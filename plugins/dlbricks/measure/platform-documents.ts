@@ -9,19 +9,13 @@ import {
 import { findBatchSize, type PreparedModel } from '../bricks/prepare-model.js';
 import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from './tasks.js';
 
-export interface DocumentsContext {
-  readonly store: ResultStore;
-  readonly agent: Pick<BenchmarkAgent, 'description'>;
-  readonly traceUrlTemplate?: string | undefined;
-}
-
 /** Writes the platform's own documents for every measurement of a whole model. It is idempotent. */
 export async function keepPlatformDocuments(
   loaded: readonly LoadedModel[],
   prepared: readonly PreparedModel[],
   results: KnownResults,
-  settings: MeasureSettings,
-  { store, agent, traceUrlTemplate }: DocumentsContext,
+  settings: MeasureSettings & { readonly traceUrlTemplate?: string | undefined },
+  { store, agent }: { readonly store: ResultStore; readonly agent: Pick<BenchmarkAgent, 'description'> },
 ): Promise<void> {
   const { host } = agent.description;
   for (const [index, each] of loaded.entries()) {
@@ -33,7 +27,7 @@ export async function keepPlatformDocuments(
       if (measurement === undefined) continue;
       const batchSize = findBatchSize(model);
       const whole = { name, manifest, batchSize, dimensions: dimensionsText(each, batchSize), host, measurement };
-      await keepWholeModel(store, whole, { traceUrlTemplate });
+      await keepWholeModel(store, whole, settings);
     }
   }
 }

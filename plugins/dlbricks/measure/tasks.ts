@@ -9,6 +9,10 @@ import {
   sumOf,
   type System,
   type Task,
+  knownResults,
+  type KnownResults,
+  type ResultStore,
+  type Wanted,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import type { MeasurableBrick } from '../bricks/brick-copies.js';
@@ -86,12 +90,9 @@ export function brickTasks(
   return [buildTask('empty call', baseline, brick.copies.baseline, occasion, settings), own];
 }
 
-export function callTask(label: string, call: Benchmark, settings: MeasureSettings): Task {
-  return buildTask(label, callNeed(call.signature, settings.protocol), call, FIRST_OCCASION, settings);
-}
-
-export function handingOverTask(label: string, call: Benchmark, settings: MeasureSettings): Task {
-  return buildTask(label, handingOverNeed(call.signature, settings.protocol), call, FIRST_OCCASION, settings);
+/** @param toNeed for handing over outputs, {@link handingOverNeed} */
+export function callTask(label: string, call: Benchmark, settings: MeasureSettings, toNeed = callNeed): Task {
+  return buildTask(label, toNeed(call.signature, settings.protocol), call, FIRST_OCCASION, settings);
 }
 
 export function bricksOfModel(
@@ -113,7 +114,9 @@ export function callTasks(
   const handing = outputCopy === undefined ? [] : [outputCopy.returned, outputCopy.kept];
   return [
     ...(call === undefined ? [] : [callTask('empty call', call, settings)]),
-    ...handing.map((benchmark) => handingOverTask(`${recipe.name}: handing over outputs`, benchmark, settings)),
+    ...handing.map((benchmark) =>
+      callTask(`${recipe.name}: handing over outputs`, benchmark, settings, handingOverNeed),
+    ),
   ];
 }
 
@@ -147,4 +150,26 @@ export function wholeModelTasks(
       return { label: `${name} (${which})`, request, work: expectMs(whole, oneRunMs, protocol) };
     }),
   );
+}
+
+export function wantedOfNeed(
+  need: Need,
+  occasion: number,
+  { runOptions, limits }: Pick<MeasureSettings, 'runOptions' | 'limits'>,
+): Wanted {
+  const { signature, protocol, context } = need;
+  const wanted = { signature, protocol, occasion, limits, runOptions: runOptionsOfNeed(need, runOptions) };
+  return context === undefined ? wanted : { ...wanted, context };
+}
+
+/** What the store has on some occasions. */
+export function findKnown(
+  needs: readonly Need[],
+  occasions: readonly number[],
+  system: System,
+  settings: MeasureSettings,
+  store: ResultStore,
+): Promise<KnownResults> {
+  const wanted = occasions.flatMap((occasion) => needs.map((need) => wantedOfNeed(need, occasion, settings)));
+  return knownResults(wanted, system, store);
 }

@@ -1,6 +1,5 @@
 import { elementCount, ownValue, sumOf, type TracedTensor } from '../../../src/plugin-api.js';
-import type { LayerFacts } from '../work/layer-facts.js';
-import { countMultiplyAccumulates, countWork } from '../work/layer-work.js';
+import { type LayerFacts, countMultiplyAccumulates, countWork } from '../work/layer-facts.js';
 
 export interface KernelFeatures {
   /** Kernels with the same key are comparable: one operator, one algorithm, the same element types. */

@@ -68,11 +68,6 @@ function noiseOf({ ms }: { readonly ms: number }): number {
   return NOISE ** 2 + (NOISE_MS / ms) ** 2;
 }
 
-interface Expected {
-  readonly logMs: number;
-  readonly variance: number;
-}
-
 function dot(one: readonly number[], other: readonly number[]): number {
   return one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
 }
@@ -116,7 +111,7 @@ class Fit {
     return Math.sqrt(squares);
   }
 
-  expect(kernel: KernelFeatures): Expected {
+  expect(kernel: KernelFeatures) {
     const row = this.rowOf(kernel);
     const ofTrend = dot(row, this.decomposition.solve(Matrix.columnVector(row)).to1DArray());
     const near = this.points
@@ -151,12 +146,7 @@ function evenlySpread<T>(values: readonly T[], most: number): readonly T[] {
   return Array.from({ length: most }, (_, index) => values[Math.floor((index * values.length) / most)] as T);
 }
 
-interface Checked {
-  readonly point: Point;
-  /** Logarithm of measured over predicted. */
-  readonly error: number;
-  readonly variance: number;
-}
+type Checked = ReturnType<typeof checkedBy>[number];
 
 /** The points of an operator, each predicted from the models without it; where there are no others, from all others. */
 function checkedOf(points: readonly Point[]): readonly Checked[] {
@@ -170,26 +160,23 @@ function checkedOf(points: readonly Point[]): readonly Checked[] {
   return chosen.flatMap((point) => checkedBy(new Fit(points.filter((other) => other !== point)), [point]));
 }
 
-function checkedBy(fit: Fit, points: readonly Point[]): readonly Checked[] {
+/** Error: logarithm of measured over predicted. */
+function checkedBy(fit: Fit, points: readonly Point[]) {
   return points.map((point) => {
     const { logMs, variance } = fit.expect(point);
     return { point, error: point.logMs - logMs, variance };
   });
 }
 
-interface Operator {
-  readonly fit: Fit;
-  /** Measured over expected standard deviation. */
-  readonly scale: number;
-  readonly checked: readonly Checked[];
-}
+type Operator = ReturnType<typeof operatorOf>;
 
 /** Kernels with more time say more about a model. */
 function timeOf({ point: { ms } }: Checked): number {
   return ms;
 }
 
-function operatorOf(points: readonly Point[]): Operator {
+/** Scale: measured over expected standard deviation. */
+function operatorOf(points: readonly Point[]) {
   const checked = checkedOf(points);
   const squares = sumOf(checked.map((one) => (timeOf(one) * one.error ** 2) / one.variance));
   return { fit: new Fit(points), scale: Math.sqrt(squares / sumOf(checked.map(timeOf))), checked };

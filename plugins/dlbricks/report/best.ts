@@ -2,7 +2,7 @@ import { formatMs, UNKNOWN } from '../../../src/plugin-api.js';
 import { describeConfiguration, describeDimensions, isAlike } from './configuration.js';
 import { type Row, makeRows } from './columns.js';
 import type { Report } from './report-schema.js';
-import { relative } from './words.js';
+import { relative } from './figures.js';
 
 export const FIGURES = ['latency', 'throughput'] as const;
 
@@ -11,16 +11,10 @@ export interface BestAsked {
   readonly withinMs?: number | undefined;
 }
 
-/** A row with a complete estimate. */
-interface Cell {
-  readonly name: string;
-  readonly ms: number;
-  readonly lowMs: number;
-  readonly highMs: number;
-  readonly batch: number;
-}
+type Cell = NonNullable<ReturnType<typeof readCell>>;
 
-function readCell({ model, report }: Row, reports: readonly Report[]): Cell | undefined {
+/** undefined where the estimate is not complete. */
+function readCell({ model, report }: Row, reports: readonly Report[]) {
   const { estimate_ms: ms, estimate_low_ms: lowMs, estimate_high_ms: highMs, coverage } = model;
   if (ms === null || ms <= 0 || coverage < 1) return undefined;
   const names = [describeConfiguration(report, reports), describeDimensions(model, report, reports)].filter(Boolean);

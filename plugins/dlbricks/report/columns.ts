@@ -1,7 +1,7 @@
 import { type Column, counted, formatMs, left, oneLine, right, UNKNOWN } from '../../../src/plugin-api.js';
 import { describeCut, DEFAULT_SETTINGS, describeDimensions, isAlike, describeRuntime } from './configuration.js';
 import type { ModelReport, Report } from './report-schema.js';
-import { percent, relative } from './words.js';
+import { percent, relative } from './figures.js';
 
 export interface Row {
   readonly model: ModelReport;

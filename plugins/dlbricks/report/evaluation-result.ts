@@ -1,4 +1,4 @@
-import type { MachineSpread, Measurement, System } from '../../../src/plugin-api.js';
+import { type MachineSpread, type Measurement, type System, latencyOfOutcome } from '../../../src/plugin-api.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import type { ModelCheck } from '../estimate/compare-kernels.js';
 import type { Margin } from '../estimate/interval.js';
@@ -62,4 +62,11 @@ export interface EstimateResult {
   readonly measured: number;
   readonly interrupted: boolean;
   readonly costs: Costs | undefined;
+}
+
+/** The mean over both occasions, as for a brick; that of the first alone before the second. In ms; null without any. */
+export function wholeLatency(endToEnd: EndToEnd | undefined): number | null {
+  const first = latencyOfOutcome(endToEnd?.first?.outcome);
+  const repeat = latencyOfOutcome(endToEnd?.repeat?.outcome);
+  return first === null || repeat === null ? first : (first + repeat) / 2;
 }

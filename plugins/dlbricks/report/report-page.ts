@@ -1,4 +1,5 @@
 import {
+  type Column,
   counted,
   differences,
   distinctByContent,
@@ -27,9 +28,14 @@ import { calibrationPlot } from './interval-scores.js';
 import type { Report } from './report-schema.js';
 import { newAmong, savingsSections } from './savings.js';
 import { rowName } from './table.js';
-import { percent } from './words.js';
+import { percent } from './figures.js';
 
 type Brick = Row['model']['bricks'][number];
+
+/** The columns take the type of the rows. */
+function tableOf<Item>(rows: readonly Item[], columns: readonly Column<Item>[]) {
+  return textTable(columns, rows);
+}
 
 interface NamedRow extends Row {
   readonly name: string;
@@ -176,45 +182,41 @@ function timeSections(rows: readonly NamedRow[]): readonly PageSection[] {
   const byType = [...ofBricks, ...(outside === 0 ? [] : [{ key: OUTSIDE, of: [], ms: outside }])].sort(
     (a, b) => b.ms - a.ms,
   );
-  type OfType =
-    (typeof ofBricks)[number] | { readonly key: string; readonly of: readonly BrickRow[]; readonly ms: number };
-  const typeColumns = [
-    left<OfType>('operator', ({ key }) => key),
-    right<OfType>('bricks', ({ of }) => String(new Set(of.map(({ signature }) => signature)).size)),
-    right<OfType>('sequences', ({ of }) => String(sumOf(of.map(({ sequences }) => sequences)))),
-    right<OfType>('all (ms)', ({ ms }) => formatMs(ms)),
-    right<OfType>('share', ({ ms }) => percent((100 * ms) / all)),
-  ];
-  const brickColumns = [
-    left<BrickRow>('model', ({ row }) => row.name),
-    left<BrickRow>('brick', ({ operators }) => operatorsLabel(operators)),
+  const types = tableOf(byType, [
+    left('operator', ({ key }) => key),
+    right('bricks', ({ of }) => String(new Set(of.map(({ signature }) => signature)).size)),
+    right('sequences', ({ of }) => String(sumOf(of.map(({ sequences }) => sequences)))),
+    right('all (ms)', ({ ms }) => formatMs(ms)),
+    right('share', ({ ms }) => percent((100 * ms) / all)),
+  ]);
+  const sorted = bricks.toSorted((a, b) => b.allMs - a.allMs);
+  const ofAll = tableOf(sorted, [
+    left('model', ({ row }) => row.name),
+    left('brick', ({ operators }) => operatorsLabel(operators)),
     {
-      ...left<BrickRow>('signature', ({ signature }) => signature.slice(0, 8)),
-      whole: ({ signature }: BrickRow) => signature,
-      link: ({ signature }: BrickRow) => `bricks/${signature}`,
+        ...left('signature', ({ signature }) => signature.slice(0, 8)),
+        whole: ({ signature }) => signature,
+        link: ({ signature }) => `bricks/${signature}`,
     },
-    right<BrickRow>('sequences', ({ sequences }) => String(sequences)),
-    right<BrickRow>('one (ms)', ({ latency_ms: ms }) => formatMs(ms)),
-    right<BrickRow>('all (ms)', ({ allMs }) => formatMs(allMs)),
-    right<BrickRow>('share of model', ({ row, allMs }) => percent((100 * allMs) / (totals.get(row) ?? 0))),
-    right<BrickRow>('occasions', ({ occasions }) => String(occasions)),
-    right<BrickRow>('runs', ({ runs }) => String(runs)),
-    left<BrickRow>('measured', ({ measured }) => measured),
-  ];
+    right('sequences', ({ sequences }) => String(sequences)),
+    right('one (ms)', ({ latency_ms: ms }) => formatMs(ms)),
+    right('all (ms)', ({ allMs }) => formatMs(allMs)),
+    right('share of model', ({ row, allMs }) => percent((100 * allMs) / (totals.get(row) ?? 0))),
+    right('occasions', ({ occasions }) => String(occasions)),
+    right('runs', ({ runs }) => String(runs)),
+    left('measured', ({ measured }) => measured),
+  ]);
   return [
     {
       title: 'Where the time goes',
       lead: 'Each model above its repeated blocks and its other operators, and these above their bricks. Widths are estimated times, on one scale for all models. Outside of the bricks are the empty call and the handing over of outputs.',
       chart: icicleChart(rows.map(listTimes)),
-      table: textTable(typeColumns, byType),
+      table: types,
     },
     {
       title: 'Bricks',
       lead: 'The parts of each estimate. A brick stands for a number of sequences of its model.',
-      table: textTable(
-        brickColumns,
-        bricks.toSorted((a, b) => b.allMs - a.allMs),
-      ),
+      table: ofAll,
     },
   ];
 }
@@ -226,18 +228,16 @@ function pathSections(rows: readonly NamedRow[]): readonly PageSection[] {
       one.latency_ms === null ? [] : [{ ...one, row, ms: one.latency_ms }],
     );
   });
-  type OnPath = (typeof onPath)[number];
   if (onPath.length === 0) return [];
-  const columns = [
-    left<OnPath>('model', ({ row }) => row.name),
-    left<OnPath>('kernel', ({ kernels }) => kernelsText(kernels) ?? UNKNOWN),
-    left<OnPath>('operators', ({ operators }) => operatorsLabel(operators)),
-    right<OnPath>('time (ms)', ({ ms }) => formatMs(ms)),
-    right<OnPath>('share of the path', ({ row, ms }) => percent((100 * ms) / (row.model.parallel_ms ?? 0))),
-  ];
+  const table = tableOf(onPath, [
+    left('model', ({ row }) => row.name),
+    left('kernel', ({ kernels }) => kernelsText(kernels) ?? UNKNOWN),
+    left('operators', ({ operators }) => operatorsLabel(operators)),
+    right('time (ms)', ({ ms }) => formatMs(ms)),
+    right('share of the path', ({ row, ms }) => percent((100 * ms) / (row.model.parallel_ms ?? 0))),
+  ]);
   const lead =
     'The heaviest path through the graph: the model takes no less, however many sequences run at the same time.';
-  const table = textTable(columns, onPath);
   const paths = branched.map((row) => {
     const parts = row.model.critical_path.map(({ kernels, operators, latency_ms: ms }) => {
       const kind = operatorsLabel(operators);
@@ -250,35 +250,31 @@ function pathSections(rows: readonly NamedRow[]): readonly PageSection[] {
 
 function missingSections(rows: readonly NamedRow[]): readonly PageSection[] {
   const missing = rows.flatMap((row) => row.model.missing.map((one) => ({ row, ...one })));
-  type Missing = (typeof missing)[number];
   if (missing.length === 0) return [];
-  const columns = [
-    left<Missing>('model', ({ row }) => row.name),
-    left<Missing>('what', ({ benchmark, operators }) =>
-      benchmark === 'brick' ? operatorsLabel(operators) : 'whole model',
-    ),
-    left<Missing>('inputs', ({ shapes }) => shapes.join(', ')),
-    right<Missing>('sequences', ({ sequences }) => String(sequences)),
-    left<Missing>('reason', ({ reason }) => reason),
-  ];
-  return [{ title: 'Missing', lead: 'What has no measurement. It is in no sum.', table: textTable(columns, missing) }];
+  const table = tableOf(missing, [
+    left('model', ({ row }) => row.name),
+    left('what', ({ benchmark, operators }) => (benchmark === 'brick' ? operatorsLabel(operators) : 'whole model')),
+    left('inputs', ({ shapes }) => shapes.join(', ')),
+    right('sequences', ({ sequences }) => String(sequences)),
+    left('reason', ({ reason }) => reason),
+  ]);
+  return [{ title: 'Missing', lead: 'What has no measurement. It is in no sum.', table }];
 }
 
 function checkSections(rows: readonly NamedRow[]): readonly PageSection[] {
   const checked = rows.flatMap((row) => (row.model.check?.bricks ?? []).map((one) => ({ row, ...one })));
-  type Checked = (typeof checked)[number];
   if (checked.length === 0) return [];
-  const columns = [
-    left<Checked>('model', ({ row }) => row.name),
-    left<Checked>('brick', ({ operators }) => operatorsLabel(operators)),
-    left<Checked>('kernel', ({ kernel }) => kernel),
-    right<Checked>('sequences', ({ sequences }) => String(sequences)),
-    right<Checked>('whole graph (ms)', ({ kernels_ms: ms }) => formatMs(ms)),
-    right<Checked>('by brick (ms)', ({ bricks_ms: ms }) => formatMs(ms)),
-    left<Checked>('outside', ({ is_outside: is }) => (is === null ? UNKNOWN : is ? 'yes' : 'no')),
-  ];
+  const table = tableOf(checked, [
+    left('model', ({ row }) => row.name),
+    left('brick', ({ operators }) => operatorsLabel(operators)),
+    left('kernel', ({ kernel }) => kernel),
+    right('sequences', ({ sequences }) => String(sequences)),
+    right('whole graph (ms)', ({ kernels_ms: ms }) => formatMs(ms)),
+    right('by brick (ms)', ({ bricks_ms: ms }) => formatMs(ms)),
+    left('outside', ({ is_outside: is }) => (is === null ? UNKNOWN : is ? 'yes' : 'no')),
+  ]);
   const lead = 'Kernels in one run of the whole graph, and the same kernels by their bricks.';
-  return [{ title: 'Check', lead, table: textTable(columns, checked) }];
+  return [{ title: 'Check', lead, table }];
 }
 
 /** Of reports that differ in their settings, those whose numbers differ. */
@@ -319,13 +315,9 @@ function conditionsSection(reports: readonly Report[]): PageSection {
     },
     { fact: 'fingerprint', value: system.fingerprint },
   ]);
-  type Fact = (typeof facts)[number];
   return {
     title: 'Conditions',
-    table: textTable(
-      [left<Fact>('fact', ({ fact }) => fact), left<Fact>('value', ({ value }) => value)],
-      distinctByContent(facts),
-    ),
+    table: tableOf(distinctByContent(facts), [left('fact', ({ fact }) => fact), left('value', ({ value }) => value)]),
   };
 }
 

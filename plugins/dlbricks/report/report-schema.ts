@@ -35,7 +35,7 @@ const settingsSchema = z.strictObject({
   confidence: z.number().describe('Share of cases in which intervals should contain the latency'),
 });
 
-export const missingSchema = z.strictObject({
+const missingSchema = z.strictObject({
   benchmark: z.enum(['brick', 'end_to_end']),
   signature: z.string(),
   operators: z.array(z.string()),

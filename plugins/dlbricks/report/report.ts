@@ -1,32 +1,23 @@
 import {
   buildProvenance,
   finite,
-  formatMs,
   latencyOfOutcome,
-  type Measurement,
   type Origin,
   type Protocol,
   toSystemDocument,
   TRIM,
   withSnakeKeys,
 } from '../../../src/plugin-api.js';
-import type { EstimateResult, ModelResult } from './evaluation-result.js';
+import { type EstimateResult, type ModelResult, wholeLatency } from './evaluation-result.js';
 import type { Measure } from '../measure/largest.js';
-import { kernelWarning } from '../bricks/own-graph.js';
 import type { Cut } from '../cut/cut.js';
 import { buildCriticalPath } from './critical-path.js';
-import { madeUpWarning } from './made-up-warning.js';
-import { noiseWarnings } from './noise.js';
-import { failureText } from '../estimate/failure-text.js';
-import { PROFILE_ERROR } from '../estimate/interval.js';
+import { listWarnings, withoutUnknownIntervals } from './warnings.js';
+import { failureText } from '../estimate/brick-latency.js';
 import { CONFIDENCE, type Interval } from '../estimate/statistics.js';
-import { spreadOfBrick } from '../estimate/variance-components.js';
 import type { ModelReport, Report } from './report-schema.js';
 import { toPercent, ratio } from './figures.js';
-import { settingsWarnings, withoutUnknownIntervals } from './settings-warnings.js';
 import { summarize } from './summary.js';
-import { wholeLatency } from './whole-latency.js';
-import { percent } from './words.js';
 
 export interface ReportSettings {
   readonly evaluation?: string | undefined;
@@ -41,9 +32,6 @@ export interface ReportSettings {
   /** Relative; undefined where bricks are not measured again. */
   readonly targetError?: number | undefined;
 }
-
-/** Operators that run a graph of their own many times. */
-const LOOPS: ReadonlySet<string> = new Set(['Loop', 'Scan']);
 
 /** Facts that a report has in other parts. */
 const IN_REPORT = {
@@ -172,40 +160,6 @@ function missingEndToEnd(endToEnd: ModelResult['endToEnd']): ModelReport['missin
   });
 }
 
-/** The measurements of each whole model, one or two. A model that is listed twice was measured once. */
-function listWholeMeasurements({ models }: EstimateResult): readonly Measurement[] {
-  const wholes = [...new Map(models.map(({ endToEnd }) => [endToEnd?.signature, endToEnd])).values()];
-  return wholes.flatMap((endToEnd) => [endToEnd?.first, endToEnd?.repeat].filter((taken) => taken !== undefined));
-}
-
-function warnIf(cause: Report['warnings'][number]['cause'], message: string | undefined): Report['warnings'] {
-  return message === undefined ? [] : [{ cause, message }];
-}
-
-/** Warnings for models with loops at the layer cut, where a loop runs without what the runtime does in the whole model. */
-function loopsAlone({ models }: EstimateResult, cut: ReportSettings['cut']): Report['warnings'] {
-  if (cut !== 'layer') return [];
-  return models.flatMap(({ estimate: { name, placed } }) => {
-    const loops = placed.flatMap(({ operators }) => operators).filter((operator) => LOOPS.has(operator));
-    if (loops.length === 0) return [];
-    const message = `${name}: has ${[...new Set(loops)].join(' and ')}, which the layer cut estimates up to three times too high; use --cut kernel`;
-    return [{ cause: 'loops' as const, message }];
-  });
-}
-
-/** Twice its standard error: from this share of an estimate on, the cost of the profile is warned of. */
-const NOTEWORTHY_PROFILE_ERROR = 0.1;
-
-function shortKernels({ models }: EstimateResult): Report['warnings'] {
-  return models.flatMap(({ estimate: { name, sequential, profileMs = 0 } }) => {
-    const share = (2 * PROFILE_ERROR * profileMs) / Math.max(sequential?.ms ?? Infinity, Number.MIN_VALUE);
-    if (share <= NOTEWORTHY_PROFILE_ERROR) return [];
-    const error = `the estimate may be off by ${percent(100 * share)} for this alone`;
-    const message = `${name}: its kernels are short: the runtime's profile adds ${formatMs(profileMs)} ms to them, which is known to a half, so that ${error}; measure the whole model (validate, or mlmodelscope latency)`;
-    return [{ cause: 'short_kernels' as const, message }];
-  });
-}
-
 export function isPartial({ models }: Report): boolean {
   return models.some(({ missing, made_up_values: madeUp }) => missing.length > 0 || madeUp !== null);
 }
@@ -218,13 +172,6 @@ export function buildReport(
   const { system } = result;
   const models = result.models.map((model, index) => {
     return modelReport(model, { cut, batch }, result.costs?.preparingOfModelsMs[index]);
-  });
-  const noise = noiseWarnings({
-    measurements: [...result.bricks, ...listWholeMeasurements(result)],
-    spread: result.spreads.bricks && spreadOfBrick(result.spreads.bricks),
-    threads: system.runOptions.threads,
-    cores: system.cores,
-    canRemeasure: measure !== 'none',
   });
   return {
     evaluation: evaluation ?? null,
@@ -244,15 +191,6 @@ export function buildReport(
     models,
     generations: [],
     summary: summarize(result, models),
-    warnings: [
-      ...result.models.flatMap((model) => warnIf('values', madeUpWarning(model.estimate, model.runWith))),
-      ...loopsAlone(result, cut),
-      ...shortKernels(result),
-      ...result.models.flatMap(({ estimate, kernelCheck }) =>
-        warnIf('kernels', kernelWarning(estimate.name, kernelCheck)),
-      ),
-      ...settingsWarnings(result),
-      ...noise,
-    ],
+    warnings: listWarnings(result, cut, measure !== 'none'),
   };
 }

@@ -1,5 +1,5 @@
 import { type Column, counted, type PageSection, rangeChart, textTable, left, right } from '../../../src/plugin-api.js';
-import { percent } from './words.js';
+import { percent } from './figures.js';
 
 /** For each list, how many of its values no list before it has. */
 export function newAmong(lists: readonly (readonly string[])[]): readonly number[] {

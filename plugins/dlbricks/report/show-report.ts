@@ -1,9 +1,55 @@
-import type { ShownResult, ShowOptions } from '../../../src/plugin-api.js';
+import { type ShownResult, type ShowOptions, type TableResult, textTable, type z } from '../../../src/plugin-api.js';
 import type { BestAsked } from './best.js';
-import { type Report, reportSchema, reportsSchema } from './report-schema.js';
+import { type Report, reportSchema, reportsSchema, type ModelReport } from './report-schema.js';
 import { reportPage } from './report-page.js';
-import { reportResult } from './report-result.js';
 import { toTable } from './table.js';
+import { columnsFor, makeRows, type Row } from './columns.js';
+import { describeRuntime } from './configuration.js';
+import { leadingLines, summaryLines } from './summary-lines.js';
+
+const KEYS = [
+  'name',
+  'layers',
+  'unique_bricks',
+  'coverage',
+  'estimate_ms',
+  'estimate_low_ms',
+  'estimate_high_ms',
+  'parallelism',
+  'end_to_end_ms',
+  'end_to_end_first_ms',
+  'end_to_end_repeat_ms',
+  'normalized_latency',
+] as const satisfies readonly (keyof ModelReport)[];
+
+const FURTHER: readonly (readonly [key: string, cell: (row: Row) => string | number | null])[] = [
+  ['missing', ({ model }) => model.missing.length],
+  ['evaluation', ({ report }) => report.evaluation],
+  ['system', ({ report }) => report.system.fingerprint],
+  ['threads', ({ report }) => report.system.threads],
+  ['batch', ({ report }) => report.settings.batch],
+  ['dimensions', ({ model }) => model.dimensions.map(({ name, size }) => `${name}=${size}`).join(', ')],
+  ['tokens_per_second', ({ model }) => model.tokens_per_second],
+  ['settings', ({ report }) => describeRuntime(report)],
+  ['throughput_per_second', ({ model }) => model.throughput_per_second],
+  ['predicted_percent', ({ model }) => model.predicted_percent],
+];
+
+/** By docs/report.schema.json, or schemas/reports.schema.json for several. */
+export function reportResult(reports: readonly Report[], best?: BestAsked): TableResult {
+  const [first] = reports;
+  const rows = makeRows(reports);
+  return {
+    document: reports.length === 1 ? first : ({ reports: [...reports] } satisfies z.infer<typeof reportsSchema>),
+    records: {
+      keys: [...KEYS, ...FURTHER.map(([key]) => key)],
+      rows: rows.map((row) => [...KEYS.map((key) => row.model[key]), ...FURTHER.map(([, cell]) => cell(row))]),
+    },
+    table: textTable(columnsFor(reports, { wide: true }), rows),
+    warnings: leadingLines(reports),
+    notes: summaryLines(reports, { wide: true, best }),
+  };
+}
 
 export function shownTable(reports: readonly Report[], { wide }: ShowOptions, best?: BestAsked): ShownResult {
   return {

@@ -3,7 +3,7 @@ import { MAX_OCCASIONS } from '../measure/tasks.js';
 import { partsInWords, describeConfiguration, describeCut, isAlike, describeRuntime } from './configuration.js';
 import { type BestAsked, bestLines } from './best.js';
 import type { ModelReport, Report } from './report-schema.js';
-import { percent, relative } from './words.js';
+import { percent, relative } from './figures.js';
 
 /** Intervals that go further to each side, relative to the estimate, get a warning. */
 const WIDE_INTERVAL = 0.2;

@@ -4,10 +4,9 @@ import { meanIfAny } from '../estimate/statistics.js';
 import { computeCommonSpread, spreadOfBrick } from '../estimate/variance-components.js';
 import type { Margin } from '../estimate/interval.js';
 import { intervalScores, type Judged } from './interval-scores.js';
-import { computeAccuracy } from './accuracy.js';
 import type { Costs, EstimateResult, ModelResult, MeasuringCost } from './evaluation-result.js';
 import type { ModelReport, Report } from './report-schema.js';
-import { toPercent, ratio } from './figures.js';
+import { toPercent, ratio, computeAccuracy } from './figures.js';
 
 function inSeconds({ nowMs, beforeMs }: MeasuringCost): number {
   return (nowMs + beforeMs) / 1000;

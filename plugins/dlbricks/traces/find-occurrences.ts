@@ -7,11 +7,6 @@ export const REUSES = ['all', 'own', 'others'] as const;
 
 export type Reuse = (typeof REUSES)[number];
 
-export interface Found {
-  readonly level: MatchLevel | 'position';
-  readonly occurrences: readonly Occurrence[];
-}
-
 export class OccurrenceIndex {
   private readonly byKey = new Map<string, Occurrence[]>();
   /** The facts that the occurrences hold, by level. */
@@ -36,7 +31,7 @@ export class OccurrenceIndex {
     }
   }
 
-  find(target: Target, sequence: TraceSequence, reuse: Reuse): Found | undefined {
+  find(target: Target, sequence: TraceSequence, reuse: Reuse) {
     if (reuse === 'own') return this.atPosition(target, sequence);
     const without = reuse === 'all' ? undefined : target.name;
     for (const level of MATCH_LEVELS) {
@@ -47,10 +42,10 @@ export class OccurrenceIndex {
     return reuse === 'all' ? this.atPosition(target, sequence) : undefined;
   }
 
-  private atPosition({ name }: Target, { of = name, position, identity }: TraceSequence): Found | undefined {
+  private atPosition({ name }: Target, { of = name, position, identity }: TraceSequence) {
     const there = this.byPosition.get(JSON.stringify([of, position])) ?? [];
     const occurrences = there.filter((occurrence) => occurrence.identity === identity);
-    return occurrences.length === 0 ? undefined : { level: 'position', occurrences };
+    return occurrences.length === 0 ? undefined : { level: 'position' as const, occurrences };
   }
 
   private keysOf({ layers }: TraceSequence, level: MatchLevel): readonly string[] {

@@ -10,9 +10,10 @@ import { graphToCut } from '../bricks/decompose.js';
 import { cutSequences } from '../cut/cut.js';
 import { lastUses } from '../cut/last-uses.js';
 import { findEdges } from '../cut/layer-cut.js';
-import { readLayerFacts } from '../work/layer-facts.js';
 import { layersKey } from './match-level.js';
-import type { FileGraph, Target, TraceSequence } from './trace-book.js';
+import type { FileGraph, Target, TraceSequence, TraceBook } from './trace-book.js';
+import { CALL } from './chrome-trace.js';
+import { readLayerFacts } from '../work/layer-facts.js';
 
 /** The layers of a file, or the kernels that the agent's runtime makes of them. It measures nothing. */
 export async function onnxTarget(
@@ -45,5 +46,29 @@ export async function onnxTarget(
     sequences,
     edges: findEdges(graph, cuts),
     wholeMs: undefined,
+  };
+}
+
+function isCall({ layers }: TraceSequence): boolean {
+  return layers[0]?.operator === CALL;
+}
+
+/** Equal for models of the same sequences in any order. */
+function formatContent({ sequences }: Target): string {
+  const identities = sequences.filter((sequence) => !isCall(sequence)).map(({ identity }) => identity);
+  return JSON.stringify(identities.sort());
+}
+
+/** Adds the call that `--trace-out` wrote with an estimate from the same bricks: no signature or shape finds it. */
+export function withCall(target: Target, { targets }: TraceBook): Target {
+  const content = formatContent(target);
+  const twin = targets.find((traced) => traced.sequences.some(isCall) && formatContent(traced) === content);
+  const call = twin?.sequences.find(isCall);
+  if (twin === undefined || call === undefined) return target;
+  const end = target.sequences.length;
+  return {
+    ...target,
+    sequences: [...target.sequences, { ...call, of: twin.name }],
+    edges: target.edges && [...target.edges, ...target.sequences.map((_sequence, i): [number, number] => [i, end])],
   };
 }

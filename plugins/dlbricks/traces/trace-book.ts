@@ -9,8 +9,7 @@ import {
 import type { Edge } from '../cut/layer-cut.js';
 import type { LayerFacts } from '../work/layer-facts.js';
 import { layersKey } from './match-level.js';
-import { type RepeatedTrace, withoutRepeated } from './repeated-traces.js';
-import { type Correction, computeCorrection } from './tracing-overhead.js';
+import { createHash } from 'node:crypto';
 
 export interface TraceSequence {
   /** Its place in its model: `7`, `0-1-2`, or `7..9` for several layers. */
@@ -225,4 +224,52 @@ export function openTraceBook(given: readonly TracedModel[], asked: number | und
     if (target.sequences.length > 0) targets.push(target);
   }
   return { occurrences, targets, refused, corrections, repeated };
+}
+
+export type Correction = NonNullable<ReturnType<typeof computeCorrection>>;
+
+/**
+ * It is not known whether the cost of tracing is in the layers or between them, so both are reduced in proportion.
+ *
+ * @param wholeMs executions of the whole model without layer tracing, from any trace of the same system
+ * @returns undefined where one of the two is not known, or tracing cost nothing
+ */
+function computeCorrection(model: string, traced: TracedModel, wholeMs: readonly number[]) {
+  if (wholeMs.length === 0 || traced.tracedWholeMs.length === 0) return undefined;
+  const plain = trimmedMean(wholeMs);
+  const slower = trimmedMean(traced.tracedWholeMs);
+  if (plain >= slower) return undefined;
+  return { model, source: traced.source, factor: plain / slower, wholeMs: plain, tracedWholeMs: slower };
+}
+
+export type RepeatedTrace = Record<'model' | 'source', string>;
+
+/** Hash of a trace's measurements, for traces without ids. */
+function hashContent(model: TracedModel): string {
+  const hash = createHash('sha256').update(JSON.stringify([nameOf(model), model.wholeMs, model.tracedWholeMs]));
+  for (const { index, last, granularity, operator, runs, samplesMs } of model.layers) {
+    hash.update(JSON.stringify([index, last, granularity, operator, runs, samplesMs]));
+  }
+  return hash.digest('hex');
+}
+
+/**
+ * Leaves out models whose traces are all in other models as well, by their ids, or by their content where they have no
+ * ids. A model with more traces takes precedence. @param models all of one system
+ */
+export function withoutRepeated(models: readonly TracedModel[]) {
+  const seen = new Set<string>();
+  const left = new Set<TracedModel>();
+  for (const model of models.toSorted((a, b) => b.traceIds.length - a.traceIds.length)) {
+    const name = nameOf(model);
+    const ids = model.traceIds.map((id) => JSON.stringify([name, id]));
+    const content = hashContent(model);
+    if (seen.has(content) || (ids.length > 0 && ids.every((id) => seen.has(id)))) left.add(model);
+    for (const key of [...ids, content]) seen.add(key);
+  }
+  const repeated = models.filter((model) => left.has(model));
+  return {
+    models: models.filter((model) => !left.has(model)),
+    repeated: repeated.map((model): RepeatedTrace => ({ model: nameOf(model), source: model.source })),
+  };
 }

@@ -1,11 +1,11 @@
-import { groupedBy, type Provenance, provenanceField, sumOf, withSnakeKeys, z } from '../../../src/plugin-api.js';
+import { type Provenance, provenanceField, sumOf, withSnakeKeys, z, groupedBy } from '../../../src/plugin-api.js';
 import { CONFIDENCE, geometricMean } from '../estimate/statistics.js';
-import { computeAccuracy } from '../report/accuracy.js';
 import { type EstimateSettings, STATISTICS, computeStatistic, type TracedSum } from './estimate-from-traces.js';
 import { REUSES } from './find-occurrences.js';
 import type { FoundBy } from './match-level.js';
 import { TARGET_GRAPHS, type TraceBook } from './trace-book.js';
 import { computeInterval, learnFromWholeModels } from './whole-models.js';
+import { computeAccuracy } from '../report/figures.js';
 
 const ms = z.number().nonnegative().nullable();
 const number = z.number().nullable();

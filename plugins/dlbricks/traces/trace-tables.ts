@@ -5,7 +5,6 @@ import {
   formatMs,
   icicleChart,
   left,
-  leftOutLines,
   oneLine,
   type Page,
   type PartOfTime,
@@ -17,10 +16,11 @@ import {
   textTable,
   UNKNOWN,
   wrap,
+  leftOutLines,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import { chooseColumns } from '../report/columns.js';
-import { percent } from '../report/words.js';
+import { percent } from '../report/figures.js';
 import { FOUND_BY, type FoundBy } from './match-level.js';
 import type { TraceModelReport, TraceReport } from './trace-report.js';
 

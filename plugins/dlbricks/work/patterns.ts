@@ -2,13 +2,6 @@ import { type AnalysisTable, counted, type LayerGraph } from '../../../src/plugi
 
 export const MAX_PATTERN_LENGTH = 10;
 
-export interface Pattern {
-  readonly operators: readonly string[];
-  /** Paths through the graphs that have it. */
-  readonly occurrences: number;
-  readonly models: number;
-}
-
 /** How many paths have these types of layers, which are joined by commas. */
 type Paths = Map<string, number>;
 
@@ -36,7 +29,8 @@ function countPaths({ layers }: LayerGraph, length: number): Paths {
   return all;
 }
 
-export function countPatterns(graphs: readonly LayerGraph[], length: number): readonly Pattern[] {
+/** Occurrences are paths through the graphs. */
+export function countPatterns(graphs: readonly LayerGraph[], length: number) {
   const occurrences: Paths = new Map();
   const models: Paths = new Map();
   for (const graph of graphs) {
@@ -54,7 +48,11 @@ export function countPatterns(graphs: readonly LayerGraph[], length: number): re
     .sort((a, b) => b.occurrences - a.occurrences || b.models - a.models);
 }
 
-export function patternsTable(patterns: readonly Pattern[], length: number, graphs: number): AnalysisTable {
+export function patternsTable(
+  patterns: ReturnType<typeof countPatterns>,
+  length: number,
+  graphs: number,
+): AnalysisTable {
   const total = patterns.reduce((sum, { occurrences }) => sum + occurrences, 0);
   return {
     columns: [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { EstimateRequest } from '../../../plugins/dlbricks/evaluate.js';
+import type { EstimateRequest } from '../../../plugins/dlbricks/system-run.js';
 import type { EstimateResult } from '../../../plugins/dlbricks/report/evaluation-result.js';
 import type { MeasuringContext } from '../../../src/measuring/measuring.js';
 import type { EvaluationEvent } from '../../../src/plugin-api.js';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { evaluateAll, type EstimateRequest } from '../../../plugins/dlbricks/evaluate.js';
+import { evaluateAll } from '../../../plugins/dlbricks/evaluate.js';
+import type { EstimateRequest } from '../../../plugins/dlbricks/system-run.js';
 import { runEstimation } from '../../../plugins/dlbricks/estimation.js';
 import { buildReport } from '../../../plugins/dlbricks/report/report.js';
 import type { EstimateResult } from '../../../plugins/dlbricks/report/evaluation-result.js';

@@ -48,12 +48,12 @@ describe('floors', () => {
       [0, 9],
       [1, 1],
     ]);
-    assert.equal(computeFloors(source, [one]).freeMs, 10);
-    assert.equal(computeFloors(source, [one, other]).freeMs, 2);
-    assert.equal(computeFloors(source, [one, variant(source, 'fused', [[1, 8]])]).freeMs, 8);
+    assert.equal(computeFloors(source, [one]).floor_ms, 10);
+    assert.equal(computeFloors(source, [one, other]).floor_ms, 2);
+    assert.equal(computeFloors(source, [one, variant(source, 'fused', [[1, 8]])]).floor_ms, 8);
     // The fused variant has no value between the layers, but the two others still have one.
-    assert.equal(computeFloors(source, [one, other, variant(source, 'fused', [[1, 8]])]).freeMs, 2);
-    assert.equal(computeFloors(source, [one, other, variant(source, 'fused', [[1, 1.5]])]).freeMs, 1.5);
+    assert.equal(computeFloors(source, [one, other, variant(source, 'fused', [[1, 8]])]).floor_ms, 2);
+    assert.equal(computeFloors(source, [one, other, variant(source, 'fused', [[1, 1.5]])]).floor_ms, 1.5);
   });
 
   test('are only lowered by one more variant, whatever it fuses', () => {
@@ -72,8 +72,8 @@ describe('floors', () => {
       for (let count = 1; count < variants.length; count++) {
         const [before, after] = [count, count + 1].map((some) => computeFloors(source, variants.slice(0, some)));
         assert.ok(before !== undefined && after !== undefined);
-        assert.ok(after.freeMs <= before.freeMs + 1e-9, `round ${round}: ${before.freeMs} to ${after.freeMs}`);
-        assert.ok((after.withReordersMs ?? NaN) <= (before.withReordersMs ?? NaN) + 1e-9);
+        assert.ok(after.floor_ms <= before.floor_ms + 1e-9, `round ${round}: ${before.floor_ms} to ${after.floor_ms}`);
+        assert.ok((after.floor_with_reorders_ms ?? NaN) <= (before.floor_with_reorders_ms ?? NaN) + 1e-9);
       }
     }
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { extendSequences, type Sequences } from '../../../../plugins/dlbricks/blocks/extend-sequences.js';
+import { extendSequences, type Sequences } from '../../../../plugins/dlbricks/blocks/shorten-model.js';
 
 /** A graph whose sequences stand one after another: each block is `a b`, and `b` reads the first sequence as well. */
 function graphWith(blocks: number, { first = 'start', last = 'end' } = {}): Sequences {

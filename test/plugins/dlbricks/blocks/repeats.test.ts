@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { repeatsIn } from '../../../../plugins/dlbricks/blocks/repeats.js';
+import { repeatsIn } from '../../../../plugins/dlbricks/blocks/find-blocks.js';
 
 /** The letters of each repeat, and how often it comes. */
 function found(text: string): readonly string[] {

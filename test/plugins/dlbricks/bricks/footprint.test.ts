@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
-import { computeFootprint } from '../../../../plugins/dlbricks/bricks/footprint.js';
+import { computeFootprint } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
 import { computeByteLength, elementCount } from '../../../../src/onnx/model/element-type.js';
 import { hoistSubgraphWeights } from '../../../../src/onnx/layers/hoist-subgraph-weights.js';
 import { type LayerGraph, layerGraph } from '../../../../src/onnx/layers/layer-graph.js';

@@ -1,3 +1,4 @@
+import { handingOverNeed } from '../../../../plugins/dlbricks/bricks/needs.js';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
@@ -9,16 +10,15 @@ import {
   hasShortKernels,
   type KernelContext,
 } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
-import { wantedOfNeed } from '../../../../plugins/dlbricks/measure/known-needs.js';
 import { buildWanted } from '../../../../src/measuring/known-results.js';
 import {
-  bricksOfModel,
   brickTasks,
   callTask,
-  handingOverTask,
   firstTasks,
   FIRST_OCCASION,
   type MeasureSettings,
+  wantedOfNeed,
+  bricksOfModel,
 } from '../../../../plugins/dlbricks/measure/tasks.js';
 import { footprintClass } from '../../../../src/composite/footprint.js';
 import { weightlessBenchmark } from '../../../../src/measurement/weightless.js';
@@ -188,7 +188,7 @@ describe('the measurements that a recipe needs', () => {
         const handed = outputCopy === undefined ? [] : [outputCopy.returned, outputCopy.kept];
         const tasks = [
           callTask('a call', call, SETTINGS),
-          ...handed.map((benchmark) => handingOverTask('handing over', benchmark, SETTINGS)),
+          ...handed.map((benchmark) => callTask('handing over', benchmark, SETTINGS, handingOverNeed)),
           ...bricksOfModel(model, SYSTEM).flatMap((brick) => brickTasks('a brick', brick, FIRST_OCCASION, SETTINGS)),
         ];
         assert.deepEqual(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { cutBrick } from '../../../../plugins/dlbricks/bricks/brick.js';
 import { lastUses } from '../../../../plugins/dlbricks/cut/last-uses.js';
-import { operatorsWithLearnedAttributes } from '../../../../plugins/dlbricks/bricks/learned-attributes.js';
+import { operatorsWithLearnedAttributes } from '../../../../plugins/dlbricks/exchange/disclosure.js';
 import { AttributeProto, AttributeProto_AttributeType, TensorProto } from '../../../../src/generated/onnx/onnx.js';
 import type { Tensor } from '../../../../src/onnx/model/model.js';
 import { layerGraph } from '../../../../src/onnx/layers/layer-graph.js';

@@ -9,7 +9,7 @@ import {
 } from '../../../../plugins/dlbricks/bricks/needs.js';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { subjectKey } from '../../../../src/measurement/measurement.js';
 import type { Protocol } from '../../../../src/measurement/protocol.js';
 import { PROTOCOL, sampleMeasurement, sampleSystem, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';

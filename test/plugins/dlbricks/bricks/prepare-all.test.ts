@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { prepareAll } from '../../../../plugins/dlbricks/bricks/prepare-all.js';
 import { type CutSettings } from '../../../../plugins/dlbricks/bricks/decompose.js';
-import { prepareModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
+import { prepareAll, prepareModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import { createFakeAgent } from '../../../support/fake-agent.js';
 import { SYSTEM } from '../../../store/sample-measurement.js';
 import { loadedChain } from '../support/chain-model.js';
@@ -21,18 +20,15 @@ async function prepareOn(cores: number, names: readonly string[]) {
   const done: number[] = [];
   const prepared = await prepareAll(
     names.map((name) => loadedChain(name, 'Relu')),
-    {
-      settings: SETTINGS,
-      agent,
-      signal: new AbortController().signal,
-      onModel: (_model, count) => void done.push(count),
-      prepare: async (...args) => {
-        most = Math.max(most, ++now);
-        await new Promise(setImmediate);
-        now--;
-        return prepareModel(...args);
-      },
+    SETTINGS,
+    { agent, signal: new AbortController().signal },
+    async (...args) => {
+      most = Math.max(most, ++now);
+      await new Promise(setImmediate);
+      now--;
+      return prepareModel(...args);
     },
+    (_model, count) => void done.push(count),
   );
   return { most, done, names: prepared.map(({ recipe }) => recipe.name) };
 }

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type CutSettings, SHORTEN } from '../../../../plugins/dlbricks/bricks/decompose.js';
-import { describeShortening } from '../../../../plugins/dlbricks/bricks/prepare-extended.js';
+import { describeShortening, bytesNote } from '../../../../plugins/dlbricks/bricks/prepare-extended.js';
 import { prepareModel, type PreparedModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import { countBricks } from '../../../../plugins/dlbricks/bricks/recipe.js';
-import { bytesNote } from '../../../../plugins/dlbricks/bytes-note.js';
 import type { BenchmarkAgent } from '../../../../src/agent/benchmark-agent.js';
 import { createFakeAgent } from '../../../support/fake-agent.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
 import { modelFromBenchmark, weightlessBenchmark } from '../../../../src/measurement/weightless.js';
 import { type LoadedModel, loadModel } from '../../../../src/registry/load-model.js';
 import { agentForSuite } from '../../../agent/support/running-agent.js';
-import { LIMITS, SYSTEM } from '../../../store/sample-measurement.js';
+import { SYSTEM, LIMITS } from '../../../store/sample-measurement.js';
 import { chainModel } from '../support/chain-model.js';
 import { smallDecoder } from '../support/small-decoder.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { copyBrick } from '../../../../plugins/dlbricks/bricks/brick-copies.js';
-import { shapeNodes } from '../../../../plugins/dlbricks/bricks/shapes-only.js';
+import { shapeNodes } from '../../../../plugins/dlbricks/bricks/empty-call.js';
 import { parseModel } from '../../../../src/onnx/read/read-model.js';
 import { int, model, node, value } from '../../../onnx/protos.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type DecomposedModel, decomposeKernels } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
-import { sharingAmong } from '../../../../plugins/dlbricks/sharing/sharing.js';
+import { sharingAmong } from '../../../../plugins/dlbricks/sharing/sharing-result.js';
 import { layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import { SYSTEM } from '../../../store/sample-measurement.js';
 import { GraphBuilder } from '../support/graph-builder.js';

@@ -5,8 +5,8 @@ import {
   compareReports,
   compareEstimates,
   intervalFactor,
+  type Comparable,
 } from '../../../../plugins/dlbricks/compare/compare-reports.js';
-import type { Comparable } from '../../../../plugins/dlbricks/compare/comparable.js';
 import { seenFrom, judgeRatio } from '../../../../plugins/dlbricks/compare/comparison.js';
 import type { ModelReport, Report } from '../../../../plugins/dlbricks/report/report-schema.js';
 import { normalNumbers } from '../support/noise.js';

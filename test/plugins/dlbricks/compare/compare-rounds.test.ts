@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { prepareOrRefuse } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
-import { compareRounds } from '../../../../plugins/dlbricks/compare/compare-rounds.js';
+import { compareRounds, pairTasks, type PreparedSide } from '../../../../plugins/dlbricks/compare/compare-rounds.js';
 import type { Comparison } from '../../../../plugins/dlbricks/compare/comparison.js';
-import { pairTasks, type PreparedSide } from '../../../../plugins/dlbricks/compare/measure-sides.js';
 import type { BenchmarkAgent } from '../../../../src/agent/benchmark-agent.js';
 import { createFakeAgent } from '../../../support/fake-agent.js';
 import type { Failure } from '../../../../src/agent/failure.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { connectedWindows } from '../../../../plugins/dlbricks/cut/connected-windows.js';
+import { connectedWindows } from '../../../../plugins/dlbricks/cut/layer-cut.js';
 
 describe('windows of layers', () => {
   test('of one layer are connected, the last one too', () => {

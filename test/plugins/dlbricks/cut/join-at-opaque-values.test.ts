@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { joinAtOpaqueValues } from '../../../../plugins/dlbricks/cut/join-at-opaque-values.js';
+import { joinAtOpaqueValues } from '../../../../plugins/dlbricks/cut/cut.js';
 import type { LayerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 
 /**

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { failureText } from '../../../../plugins/dlbricks/estimate/failure-text.js';
 import {
   brickLatency,
   findOccurrences,
   identifyProcess,
   callLatency,
   outputCopyLatency,
+  failureText,
+  groupObservations,
 } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
-import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import { sampleMeasurement, signatureOf } from '../../../store/sample-measurement.js';
 import {
@@ -16,12 +16,12 @@ import {
   crashed,
   measuredBrick,
   measuredCall,
-  measuredOn,
   measuredTogetherOn,
   type OnOccasion,
   recipeOf,
   recipeTogether,
   surrounded,
+  measuredOn,
 } from '../support/measured-bricks.js';
 import { near } from '../../../support/near.js';
 

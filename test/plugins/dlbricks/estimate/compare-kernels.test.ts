@@ -5,7 +5,7 @@ import {
   compareKernels,
   type ModelCheck,
 } from '../../../../plugins/dlbricks/estimate/compare-kernels.js';
-import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { near } from '../../../support/near.js';
 import { crashed, measuredTogetherOn, OVERHEAD_MS, recipeTogether, surrounded } from '../support/measured-bricks.js';
 import { commonSpread } from '../support/spreads.js';

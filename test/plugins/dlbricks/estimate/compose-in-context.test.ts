@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { failureText } from '../../../../plugins/dlbricks/estimate/failure-text.js';
 import fc from '../../../support/property.js';
-import type { RecipeInContext } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
+import {
+  type RecipeInContext,
+  failureText,
+  type Observations,
+  groupObservations,
+} from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { type Observations, groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { perCopy } from '../../../../plugins/dlbricks/estimate/statistics.js';
 import type { Outcome } from '../../../../src/measurement/measurement.js';

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { near } from '../../../support/near.js';
 import {
   CALL_MS,
   crashed,
   measuredCall,
   measuredTogetherOn,
-  recipeTogether,
   surrounded,
+  recipeTogether,
 } from '../support/measured-bricks.js';
 import { commonSpread } from '../support/spreads.js';
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { failureText } from '../../../../plugins/dlbricks/estimate/failure-text.js';
+import { failureText, groupObservations } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import { subjectKey } from '../../../../src/measurement/measurement.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import { sampleMeasurement, signatureOf } from '../../../store/sample-measurement.js';
@@ -11,13 +10,13 @@ import {
   CALL_MS,
   crashed,
   FOOTPRINT_BYTES,
-  measuredBrick,
   measuredCall,
   measuredTogetherOn,
   OVERHEAD_MS,
   recipeOf,
   recipeTogether,
   surrounded,
+  measuredBrick,
 } from '../support/measured-bricks.js';
 import { near } from '../../../support/near.js';
 import { commonSpread } from '../support/spreads.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { failureText } from '../../../../plugins/dlbricks/estimate/failure-text.js';
+import { failureText } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 
 test('a measurement that failed says why, and what to do about it', () => {
   const text = (reason: Parameters<typeof failureText>[0]['reason']): string =>

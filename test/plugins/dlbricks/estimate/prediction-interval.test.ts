@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RecipeInContext } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
+import { type RecipeInContext, groupObservations } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { compose, type Estimate } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { predictionInterval } from '../../../../plugins/dlbricks/estimate/interval.js';
-import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import {
   type ErrorSource,
   computeHalfWidth,
@@ -17,10 +16,10 @@ import {
   measuredBrick,
   measuredCall,
   measuredOn,
-  measuredTogetherOn,
   recipeOf,
   recipeTogether,
   surrounded,
+  measuredTogetherOn,
 } from '../support/measured-bricks.js';
 import { normalNumbers } from '../support/noise.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { type Earlier, spreadsFor, spreadsOfSystem } from '../../../../plugins/dlbricks/estimate/spreads-of-system.js';
 import { near } from '../../../support/near.js';
 import { measuredTogetherOn, recipeTogether, surrounded } from '../support/measured-bricks.js';

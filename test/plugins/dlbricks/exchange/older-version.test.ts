@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { computeContext } from '../../../../plugins/dlbricks/bricks/needs.js';
 import { readRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { readResults } from '../../../../plugins/dlbricks/exchange/results-file.js';
 import { readSuite } from '../../../../plugins/dlbricks/exchange/suite.js';
 import { measureSuite } from '../../../../plugins/dlbricks/measure/measure-suite.js';

@@ -4,7 +4,7 @@ import {
   differencesBetween,
   type OptimizedFor,
   describeOptimizedFor,
-} from '../../../../plugins/dlbricks/exchange/optimized-for.js';
+} from '../../../../plugins/dlbricks/exchange/suite.js';
 import { sampleSystem } from '../../../store/sample-measurement.js';
 
 const here: OptimizedFor = {

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { runEstimation } from '../../../../plugins/dlbricks/estimation.js';
-import { cacheLengths, sampledLengths, sumOverSteps } from '../../../../plugins/dlbricks/generation/cache-lengths.js';
-import { withDecoders } from '../../../../plugins/dlbricks/generation/decoders.js';
+import {
+  cacheLengths,
+  sampledLengths,
+  sumOverSteps,
+  withDecoders,
+} from '../../../../plugins/dlbricks/generation/generation.js';
 import { settingsSchema } from '../../../../plugins/dlbricks/settings.js';
 import { createFakeAgent } from '../../../support/fake-agent.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';

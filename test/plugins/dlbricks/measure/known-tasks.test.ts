@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { wantedOfNeed } from '../../../../plugins/dlbricks/measure/known-needs.js';
 import { knownResults, buildWanted } from '../../../../src/measuring/known-results.js';
 import type { Task } from '../../../../src/measuring/task.js';
 import {
@@ -8,6 +7,7 @@ import {
   firstTasks,
   type MeasureSettings,
   SECOND_OCCASION,
+  wantedOfNeed,
   wholeModelTasks,
 } from '../../../../plugins/dlbricks/measure/tasks.js';
 import type { FailureReason, Measurement } from '../../../../src/measurement/measurement.js';

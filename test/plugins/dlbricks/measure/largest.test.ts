@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { largestTasks } from '../../../../plugins/dlbricks/measure/largest.js';
 import type { KernelPredictor, Prediction } from '../../../../plugins/dlbricks/predict/kernel-predictor.js';
 import { LIMITS, PROTOCOL, SYSTEM } from '../../../store/sample-measurement.js';

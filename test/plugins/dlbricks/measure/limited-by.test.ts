@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
-import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { findLimit } from '../../../../plugins/dlbricks/measure/next-occasion.js';
 import { signatureOf } from '../../../store/sample-measurement.js';
-import { crashed, measuredBrick, measuredCall, recipeOf, surrounded } from '../support/measured-bricks.js';
+import { crashed, measuredCall, recipeOf, surrounded, measuredBrick } from '../support/measured-bricks.js';
 import { spreadsOf } from '../support/spreads.js';
 
 /** Whole models that repeat within 0.1 %. */

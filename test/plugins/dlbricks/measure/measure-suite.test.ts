@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { measureSuite } from '../../../../plugins/dlbricks/measure/measure-suite.js';
 import type { MeasureSettings } from '../../../../plugins/dlbricks/measure/tasks.js';

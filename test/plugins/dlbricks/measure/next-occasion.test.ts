@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { computeHalfWidth } from '../../../../plugins/dlbricks/estimate/statistics.js';
-import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { type MeasureSettings, MAX_OCCASIONS } from '../../../../plugins/dlbricks/measure/tasks.js';
 import type { Task } from '../../../../src/measuring/task.js';
 import type { PreparedModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
@@ -18,11 +18,11 @@ import {
   measuredBrick,
   measuredCall,
   measuredOn,
-  measuredTogetherOn,
   preparedOf,
   recipeOf,
   recipeTogether,
   surrounded,
+  measuredTogetherOn,
 } from '../support/measured-bricks.js';
 import { spreadsOf } from '../support/spreads.js';
 

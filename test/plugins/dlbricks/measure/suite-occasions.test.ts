@@ -8,7 +8,7 @@ import { RECIPE_FORMAT } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { countEnds } from '../../../../plugins/dlbricks/bricks/decompose.js';
 import { prepareModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import { measureSuite } from '../../../../plugins/dlbricks/measure/measure-suite.js';
-import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { readResults, resultsText } from '../../../../plugins/dlbricks/exchange/results-file.js';
 import { readSuite, type Suite, writeSuite } from '../../../../plugins/dlbricks/exchange/suite.js';
 import { openMemoryStore } from '../../../../src/store/memory/open.js';
@@ -16,8 +16,8 @@ import { LIMITS, PROTOCOL } from '../../../store/sample-measurement.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { loadedChain } from '../support/chain-model.js';
 import { CALL_MS, type DriftingAgent, driftingAgent } from '../support/drifting-agent.js';
-import { abilitiesWith } from '../../../../src/agent/agent-description.js';
 import { spreadsOf } from '../support/spreads.js';
+import { abilitiesWith } from '../../../../src/agent/agent-description.js';
 
 const RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
 const MEASURING = { runOptions: RUN_OPTIONS, protocol: PROTOCOL, limits: LIMITS };

@@ -4,7 +4,7 @@ import type { ModelResult } from '../../../../plugins/dlbricks/report/evaluation
 import type { Report } from '../../../../plugins/dlbricks/report/report-schema.js';
 import { buildReport } from '../../../../plugins/dlbricks/report/report.js';
 import { reportPage } from '../../../../plugins/dlbricks/report/report-page.js';
-import { reportResult } from '../../../../plugins/dlbricks/report/report-result.js';
+import { reportResult } from '../../../../plugins/dlbricks/report/show-report.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
 import { TABLE_EXPORTERS } from '../../../../src/base/exporters/index.js';
 import { htmlPage } from '../../../../src/web/page.js';

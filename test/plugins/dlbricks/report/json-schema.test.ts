@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { reportJsonSchema } from '../../../../plugins/dlbricks/report/json-schema.js';
+import { reportJsonSchema } from './json-schema.js';
 
 /** The project's folder, seen from dist/test/plugins/dlbricks/report. */
 const DOCUMENTED = new URL('../../../../../docs/report.schema.json', import.meta.url);

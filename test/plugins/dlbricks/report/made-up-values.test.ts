@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isPartial, buildReport } from '../../../../plugins/dlbricks/report/report.js';
 import type { ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
-import { reportResult } from '../../../../plugins/dlbricks/report/report-result.js';
+import { reportResult } from '../../../../plugins/dlbricks/report/show-report.js';
 import { toTable } from '../../../../plugins/dlbricks/report/table.js';
 import { TABLE_EXPORTERS } from '../../../../src/base/exporters/index.js';
 import { endToEndOf, estimateOf, resultOf, SETTINGS } from './sample-result.js';

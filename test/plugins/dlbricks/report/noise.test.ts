@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type NoiseFacts, noiseWarnings } from '../../../../plugins/dlbricks/report/noise.js';
+import { type NoiseFacts, noiseWarnings } from '../../../../plugins/dlbricks/report/warnings.js';
 import { buildReport } from '../../../../plugins/dlbricks/report/report.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import { sampleMeasurement } from '../../../store/sample-measurement.js';
-import { endToEndOf, estimateOf, FAILURE, measurementOf, resultOf, SETTINGS } from './sample-result.js';
+import { endToEndOf, estimateOf, FAILURE, resultOf, SETTINGS, measurementOf } from './sample-result.js';
 
 type Conditions = NonNullable<Measurement['conditions']>;
 

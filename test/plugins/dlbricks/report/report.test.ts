@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { failureText } from '../../../../plugins/dlbricks/estimate/failure-text.js';
+import { failureText } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import fc from '../../../support/property.js';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
 import type { ModelResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
-import { reportResult } from '../../../../plugins/dlbricks/report/report-result.js';
+import { reportResult } from '../../../../plugins/dlbricks/report/show-report.js';
 import { json } from '../../../../src/base/exporters/index.js';
 import { reportSchema } from '../../../../plugins/dlbricks/report/report-schema.js';
 import { summaryLines } from '../../../../plugins/dlbricks/report/summary-lines.js';

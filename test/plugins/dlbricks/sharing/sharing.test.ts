@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
-import { groupObservations } from '../../../../plugins/dlbricks/estimate/observations.js';
-import { type BricksOfModel, sharingAmong } from '../../../../plugins/dlbricks/sharing/sharing.js';
-import { shownSharing } from '../../../../plugins/dlbricks/sharing/sharing-result.js';
+import { groupObservations } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
+import { shownSharing, type BricksOfModel, sharingAmong } from '../../../../plugins/dlbricks/sharing/sharing-result.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
 import { sampleMeasurement, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
 

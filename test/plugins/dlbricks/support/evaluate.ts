@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { evaluateAll, type EstimateRequest } from '../../../../plugins/dlbricks/evaluate.js';
+import { evaluateAll } from '../../../../plugins/dlbricks/evaluate.js';
+import type { EstimateRequest } from '../../../../plugins/dlbricks/system-run.js';
 import type { EstimateResult } from '../../../../plugins/dlbricks/report/evaluation-result.js';
 import type { MeasuringContext } from '../../../../src/measuring/measuring.js';
 

@@ -1,6 +1,5 @@
-import type { RecipeInContext } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
+import type { RecipeInContext, Observations } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import type { Spreads } from '../../../../plugins/dlbricks/estimate/interval.js';
-import type { Observations } from '../../../../plugins/dlbricks/estimate/observations.js';
 import {
   type KnownOfSystem,
   spreadsFor,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Prediction } from '../../../../plugins/dlbricks/predict/kernel-predictor.js';
-import { LayerPredictor } from '../../../../plugins/dlbricks/traces/layer-predictor.js';
+import { LayerPredictor } from '../../../../plugins/dlbricks/traces/estimate-from-traces.js';
 import { openTraceBook } from '../../../../plugins/dlbricks/traces/trace-book.js';
 import type { LayerFacts } from '../../../../plugins/dlbricks/work/layer-facts.js';
 import { layer, type Row, traced } from './table.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { withoutRepeated } from '../../../../plugins/dlbricks/traces/repeated-traces.js';
+import { withoutRepeated } from '../../../../plugins/dlbricks/traces/trace-book.js';
 import type { TracedModel } from '../../../../src/plugin-api.js';
 
 function traced(source: string, traceIds: readonly string[], ms = 1, model = 'net'): TracedModel {

@@ -1,5 +1,5 @@
-import { z } from '../../../src/plugin-api.js';
-import { reportSchema, reportsSchema } from './report-schema.js';
+import { reportSchema, reportsSchema } from '../../../../plugins/dlbricks/report/report-schema.js';
+import { z } from 'zod';
 
 const UNITS =
   'Times are in milliseconds where a name ends in _ms, in seconds where it ends in _seconds. null: not known.';
