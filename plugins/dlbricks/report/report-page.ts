@@ -194,9 +194,9 @@ function timeSections(rows: readonly NamedRow[]): readonly PageSection[] {
     left('model', ({ row }) => row.name),
     left('brick', ({ operators }) => operatorsLabel(operators)),
     {
-        ...left('signature', ({ signature }) => signature.slice(0, 8)),
-        whole: ({ signature }) => signature,
-        link: ({ signature }) => `bricks/${signature}`,
+      ...left('signature', ({ signature }) => signature.slice(0, 8)),
+      whole: ({ signature }) => signature,
+      link: ({ signature }) => `bricks/${signature}`,
     },
     right('sequences', ({ sequences }) => String(sequences)),
     right('one (ms)', ({ latency_ms: ms }) => formatMs(ms)),
