@@ -231,7 +231,7 @@ export class Dispatcher {
     try {
       const prepared = await prepareRunInputs(job, this.options, this.options.limits.waitForAgentMs);
       if (prepared === undefined) next = 'agent';
-      else if (!(await this.#runOn(job, session, prepared))) next = 'queue';
+      else if (this.#givesWay(job) || !(await this.#runOn(job, session, prepared))) next = 'queue';
     } catch (error) {
       // If the store fails, this error cannot be stored.
       if (!this.#isClosed && !job.left.signal.aborted) await job.finish(failureOf(error)).catch(() => undefined);
@@ -247,7 +247,20 @@ export class Dispatcher {
     this.#dispatch();
   }
 
+  /** Whether earlier ones look for an agent before it: the one that it has found may have come after they looked. */
+  #givesWay(job: EvaluationJob): boolean {
+    const earlier = [...this.#withoutAgent].filter(({ turn }) => turn < job.turn);
+    if (job.hasGivenWay || earlier.length === 0) return false;
+    job.hasGivenWay = true;
+    for (const one of earlier) {
+      this.#withoutAgent.delete(one);
+      this.#waiting.add(one);
+    }
+    return true;
+  }
+
   #waitForAgent(job: EvaluationJob): void {
+    job.hasGivenWay = false;
     this.#withoutAgent.add(job);
     this.#retry ??= setTimeout(() => {
       this.#retry = undefined;

@@ -27,6 +27,8 @@ export class EvaluationJob {
   losses = 0;
   /** Evaluations with smaller numbers run first. */
   turn = 0;
+  /** Whether, since it last found no agent, it has let earlier ones look for an agent first. */
+  hasGivenWay = false;
   #lackingSinceMs: number | undefined;
 
   private constructor(

@@ -9,7 +9,7 @@ import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { Platform } from '../../src/server/platform.js';
 import { until } from '../support/until.js';
 import { AGENT, directoryWith, eventsOf, fakeAgent, openPlatform, submitted } from './fake-platform.js';
-import { obedient, patient, scripted } from './scripted-evaluation.js';
+import { DONE, obedient, patient, scripted } from './scripted-evaluation.js';
 
 /** Against hanging only, for all of a suite's tests together: each platform starts a thread. */
 const deadline = { timeout: 120_000 };
@@ -89,7 +89,7 @@ describe('an evaluation whose agent cannot be reached', deadline, () => {
     attach(
       scripted(async function* ({ evaluation }) {
         order.push(evaluation.manifest.threads);
-        yield await Promise.resolve({ kind: 'done', result: {}, partial: false } as const);
+        yield await Promise.resolve(DONE);
       }),
     );
     const threads = [1, 2, 3, 4];
@@ -98,6 +98,24 @@ describe('an evaluation whose agent cannot be reached', deadline, () => {
     agents.register({ ...AGENT, address: '10.0.0.2:1' });
     for (const count of threads) await eventsOf(platform, `evaluation-${count}`);
     assert.deepEqual(order, threads);
+  });
+
+  it('runs before one that is submitted when an agent has registered, between two attempts', async (t) => {
+    const { platform, attach, dead, agents, isWaiting } = await platformWith(t, [AGENT.address], { retryMs: 60_000 });
+    dead.add(AGENT.address);
+    const order: unknown[] = [];
+    attach(
+      scripted(async function* ({ evaluation }) {
+        order.push(evaluation.manifest.threads);
+        yield await Promise.resolve(DONE);
+      }),
+    );
+    await platform.submit(ID, submitted({ threads: 1 }));
+    await until(() => isWaiting());
+    agents.register({ ...AGENT, address: '10.0.0.2:1' });
+    await platform.submit('evaluation-2', submitted({ threads: 2 }));
+    for (const id of [ID, 'evaluation-2']) await eventsOf(platform, id);
+    assert.deepEqual(order, [1, 2]);
   });
 
   it('leaves the plugin to one that needs another agent', async (t) => {
