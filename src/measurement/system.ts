@@ -133,32 +133,45 @@ export const systemSchema = z.strictObject({
 
 export type System = z.infer<typeof systemSchema>;
 
-/** Leaves out what else an agent says about itself. */
-const identifying = z.object(systemFactsSchema.shape);
-
-function hashedFacts({ memoryBytes: _, devices: __, ...facts }: SystemFacts): readonly unknown[] {
-  return Object.values(facts);
-}
-
 /**
- * SHA-256 of all facts in the order of their schema, without memory, which varies by pages between boots. A fact that is
- * newer than version 0.1 is hashed only where it is present, so that stored measurements keep their system.
+ * SHA-256 of all facts in a fixed order, without memory, which varies by pages between boots. A fact that is newer than
+ * version 0.1 is hashed only where it is present, so that stored measurements keep their system.
  */
-function identify(described: SystemFacts, runOptions: RunOptions): System {
-  const facts = identifying.parse(described);
-  facts.processorFeatures.sort();
-  const { devices = [] } = facts;
+function identify(facts: SystemFacts, runOptions: RunOptions): System {
+  const { processor, architecture, operatingSystem, cores, memoryBytes, cacheBytes, devices = [] } = facts;
+  const { framework, frameworkVersion } = facts;
   const { threads, executionProvider, optimizationLevel } = runOptions;
+  const processorFeatures = [...facts.processorFeatures].sort();
   const further = furtherOptions(runOptions);
   const hashed = [
-    ...hashedFacts(facts),
+    processor,
+    architecture,
+    operatingSystem,
+    cores,
+    cacheBytes,
+    processorFeatures,
+    framework,
+    frameworkVersion,
     threads,
     executionProvider,
     optimizationLevel,
     ...(devices.length === 0 ? [] : [devices.map(({ kind, name }) => [kind, name])]),
     ...(Object.keys(further).length === 0 ? [] : [further]),
   ];
-  return { fingerprint: sha256Of(JSON.stringify(hashed)), ...facts, runOptions };
+  return {
+    fingerprint: sha256Of(JSON.stringify(hashed)),
+    processor,
+    architecture,
+    operatingSystem,
+    cores,
+    memoryBytes,
+    cacheBytes,
+    processorFeatures,
+    framework,
+    frameworkVersion,
+    ...(devices.length === 0 ? {} : { devices }),
+    runOptions,
+  };
 }
 
 /** The systems of each description that were identified, by their options. */

@@ -2,23 +2,30 @@ import * as wire from '../../generated/mlmodelscope/trace/v1/trace.js';
 import { withSnakeKeys } from '../../base/snake-case.js';
 import { check } from '../../rpc/check-message.js';
 import { type SpanDocument, spanDocumentSchema } from '../../tracing/span-document.js';
-import { MADE_LEVELS, TRACE_LEVELS, type TraceLevel } from '../../tracing/trace-level.js';
+import { includesLevel, type TraceLevel } from '../../tracing/trace-level.js';
 import { type LayerTrace, layerTraceSchema } from '../layer-trace.js';
 import { fromWireConditions, toWireConditions } from './benchmark-wire.js';
 
 /** SYSTEM_LIBRARY is the deepest level of this contract: no process here reads the counters of hardware. */
 export function toWireLevel(level: TraceLevel): wire.TraceLevel {
-  return Math.max(wire.TraceLevel.APPLICATION, TRACE_LEVELS.indexOf(madeLevel(TRACE_LEVELS.indexOf(level))));
+  if (includesLevel(level, 'SYSTEM_LIBRARY_TRACE')) return wire.TraceLevel.SYSTEM_LIBRARY;
+  if (includesLevel(level, 'FRAMEWORK_TRACE')) return wire.TraceLevel.FRAMEWORK;
+  return includesLevel(level, 'MODEL_TRACE') ? wire.TraceLevel.MODEL : wire.TraceLevel.APPLICATION;
 }
 
 /** A level that is unset or that only a newer version knows becomes the deepest level. */
 export function fromWireLevel(level: wire.TraceLevel): TraceLevel {
-  return madeLevel(level > wire.TraceLevel.UNSPECIFIED ? level : wire.TraceLevel.SYSTEM_LIBRARY);
-}
-
-/** The deepest level with spans down to a number. The numbers of levels are their indices. */
-function madeLevel(number: number): TraceLevel {
-  return MADE_LEVELS.findLast((made) => TRACE_LEVELS.indexOf(made) <= number) ?? 'NO_TRACE';
+  switch (level) {
+    case wire.TraceLevel.APPLICATION:
+      return 'APPLICATION_TRACE';
+    case wire.TraceLevel.MODEL:
+      return 'MODEL_TRACE';
+    case wire.TraceLevel.FRAMEWORK:
+    case wire.TraceLevel.ML_LIBRARY:
+      return 'FRAMEWORK_TRACE';
+    default:
+      return 'SYSTEM_LIBRARY_TRACE';
+  }
 }
 
 export function toWireLayerTrace({ untracedMs, tracedMs, kernels, conditions }: LayerTrace): wire.LayerTrace {
