@@ -110,7 +110,7 @@ export { readRegularFile } from './base/regular-file.js';
 export { readJsonFile } from './base/json-file.js';
 export { requireWritable, writeResult } from './base/output-file.js';
 export { writeFileAtomically } from './base/atomic-file.js';
-export { snakeCaseSchema, snakePath, withCamelKeys, withSnakeKeys } from './base/snake-case.js';
+export { snakePath, withCamelKeys, withSnakeKeys } from './base/snake-case.js';
 
 // Models and their graphs
 export { CACHE_SYMBOLS, type LoadedModel } from './registry/load-model.js';
@@ -245,7 +245,6 @@ export {
 export {
   type Context,
   type Measurement,
-  measurementSchema,
   problemWithTimes,
   setupKey,
   storedMeasurementSchema,
