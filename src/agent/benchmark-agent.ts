@@ -30,7 +30,9 @@ export interface MeasuredRequest {
   readonly isStored?: true | undefined;
 }
 
-export type MeasurePhase = 'waiting' | 'preparing' | 'running';
+export const MEASURE_PHASES = ['waiting', 'preparing', 'running'] as const;
+
+export type MeasurePhase = (typeof MEASURE_PHASES)[number];
 
 export interface MeasureProgress {
   readonly phase: MeasurePhase;

@@ -1,10 +1,12 @@
 import { type ElementType, tensorBytes } from '../onnx/model/element-type.js';
 import type { Fill } from '../onnx/model/model.js';
 
+export const INPUT_ROLES = ['weight', 'activation'] as const;
+
 export interface BenchmarkInput {
   readonly name: string;
   /** A weight becomes an initializer before the session is created; an activation is fed with every run. */
-  readonly role: 'weight' | 'activation';
+  readonly role: (typeof INPUT_ROLES)[number];
   readonly elementType: ElementType;
   readonly dims: readonly number[];
   readonly fill: Fill;

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { mean } from '../base/mean.js';
 import { ownValue } from '../base/own-value.js';
 import { snakeKey, withSnakeKeys } from '../base/snake-case.js';
 // Only the types: the schemas take a worker process a part of its start.
@@ -87,16 +86,24 @@ export function factsOfTags(tag: (name: string) => unknown): KernelFacts {
 /** Facts of one kernel over its runs: the memory of the first run, and the mean of the pool's sections. */
 export class FactsOverRuns {
   #memory: KernelMemory | undefined;
-  readonly #pools: PoolSections[] = [];
+  #pool: PoolSections = { runUs: 0, waitUs: 0, distributionUs: 0 };
+  #runsWithPool = 0;
 
   add({ memory, pool }: KernelFacts): void {
     this.#memory ??= memory;
-    if (pool !== undefined) this.#pools.push(pool);
+    if (pool === undefined) return;
+    this.#runsWithPool++;
+    this.#pool = {
+      runUs: this.#pool.runUs + pool.runUs,
+      waitUs: this.#pool.waitUs + pool.waitUs,
+      distributionUs: this.#pool.distributionUs + pool.distributionUs,
+    };
   }
 
   get facts(): KernelFacts {
-    const meanOf = (section: keyof PoolSections): number => mean(this.#pools.map((pool) => pool[section]));
-    const pool = { runUs: meanOf('runUs'), waitUs: meanOf('waitUs'), distributionUs: meanOf('distributionUs') };
-    return { ...(this.#memory && { memory: this.#memory }), ...(this.#pools.length > 0 && { pool }) };
+    const runs = this.#runsWithPool;
+    const { runUs, waitUs, distributionUs } = this.#pool;
+    const pool = { runUs: runUs / runs, waitUs: waitUs / runs, distributionUs: distributionUs / runs };
+    return { ...(this.#memory && { memory: this.#memory }), ...(runs > 0 && { pool }) };
   }
 }

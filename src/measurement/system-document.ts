@@ -42,10 +42,14 @@ export function stackText({
   return `${processor}, ${usedCores(threads, cores)}, ${framework} ${version}`;
 }
 
+// They leave out what else is known about a system. Zod compiles each schema once.
+const stackOf = z.object(stackSchema.shape);
+const documentOf = z.object(systemDocumentSchema.shape);
+
 export function buildStack(facts: SystemFacts): z.infer<typeof stackSchema> {
-  return z.object(stackSchema.shape).parse(withSnakeKeys(facts));
+  return stackOf.parse(withSnakeKeys(facts));
 }
 
 export function toSystemDocument({ runOptions, ...system }: System): SystemDocument {
-  return z.object(systemDocumentSchema.shape).parse(withSnakeKeys({ ...system, ...runOptions }));
+  return documentOf.parse(withSnakeKeys({ ...system, ...runOptions }));
 }

@@ -50,6 +50,18 @@ async function platformWith(t: TestContext, addresses: readonly string[], limits
   return { ...fake, dead, tried, attach, renew, isWaiting: (id?: string) => isWaiting(platform, id) };
 }
 
+/** Attaches a plugin that is done at once. @returns the threads of the evaluations that it has run, in order */
+function attachRecorder(attach: (evaluation: Evaluation) => unknown): readonly unknown[] {
+  const order: unknown[] = [];
+  attach(
+    scripted(async function* ({ evaluation }) {
+      order.push(evaluation.manifest.threads);
+      yield await Promise.resolve(DONE);
+    }),
+  );
+  return order;
+}
+
 describe('an evaluation whose agent cannot be reached', deadline, () => {
   for (const changes of [{}, { agents: 'all' }, { placement: 'each' }, { hardware: { cores: { min: 4 } } }]) {
     it(`has not begun, and runs when the agent has renewed its registration (${JSON.stringify(changes)})`, async (t) => {
@@ -85,13 +97,7 @@ describe('an evaluation whose agent cannot be reached', deadline, () => {
   it('runs on the next agent that registers, before those that were submitted after it', async (t) => {
     const { platform, attach, dead, agents, isWaiting } = await platformWith(t, [AGENT.address]);
     dead.add(AGENT.address);
-    const order: unknown[] = [];
-    attach(
-      scripted(async function* ({ evaluation }) {
-        order.push(evaluation.manifest.threads);
-        yield await Promise.resolve(DONE);
-      }),
-    );
+    const order = attachRecorder(attach);
     const threads = [1, 2, 3, 4];
     for (const count of threads) await platform.submit(`evaluation-${count}`, submitted({ threads: count }));
     for (const count of threads) await until(() => isWaiting(`evaluation-${count}`));
@@ -103,13 +109,7 @@ describe('an evaluation whose agent cannot be reached', deadline, () => {
   it('runs before one that is submitted when an agent has registered, between two attempts', async (t) => {
     const { platform, attach, dead, agents, isWaiting } = await platformWith(t, [AGENT.address], { retryMs: 60_000 });
     dead.add(AGENT.address);
-    const order: unknown[] = [];
-    attach(
-      scripted(async function* ({ evaluation }) {
-        order.push(evaluation.manifest.threads);
-        yield await Promise.resolve(DONE);
-      }),
-    );
+    const order = attachRecorder(attach);
     await platform.submit(ID, submitted({ threads: 1 }));
     await until(() => isWaiting());
     agents.register({ ...AGENT, address: '10.0.0.2:1' });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import * as wire from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { PlatformError } from '../../base/errors.js';
-import type { Benchmark, BenchmarkInput } from '../../measurement/benchmark.js';
+import { type Benchmark, INPUT_ROLES } from '../../measurement/benchmark.js';
 import type { Conditions } from '../../measurement/conditions.js';
 import type { BrickInContext } from '../../composite/plan-composites.js';
 import {
@@ -14,12 +14,12 @@ import {
 } from '../../measurement/measurement.js';
 import type { Protocol } from '../../measurement/protocol.js';
 import { canonicalRunOptions, type RunOptions } from '../../measurement/system.js';
-import type {
-  MeasurePhase,
-  MeasureProgress,
-  MeasureRequest,
-  OptimizedGraph,
-  RequestProgress,
+import {
+  MEASURE_PHASES,
+  type MeasureProgress,
+  type MeasureRequest,
+  type OptimizedGraph,
+  type RequestProgress,
 } from '../benchmark-agent.js';
 import type { InferredValue } from '../../onnx/layers/layer-graph.js';
 import type { Measured } from '../jobs/job.js';
@@ -27,10 +27,6 @@ import { FIRST_ELEMENTS, MAX_ELEMENTS, type RunValue } from '../run-value.js';
 import { check } from '../../rpc/check-message.js';
 import { fromWireDuration, toWireDuration } from '../../rpc/duration.js';
 import { benchmarkSchema, elementTypeSchema, requestedRunOptionsSchema, setupSchema } from './request-schema.js';
-
-const ROLES = ['weight', 'activation'] as const satisfies readonly BenchmarkInput['role'][];
-
-const PHASES = ['waiting', 'preparing', 'running'] as const satisfies readonly MeasurePhase[];
 
 /** An enum of the contract has the names of a list in capitals. */
 type WireEnum<Name extends string, Value> = Readonly<Record<Uppercase<Name>, Value>>;
@@ -63,7 +59,13 @@ export function toWireBenchmark({ signature, model, inputs, weights }: Benchmark
 export function fromWireBenchmark(message: wire.Benchmark | undefined): Benchmark {
   const inputs = message?.inputs.map(({ name, role, elementType, dims, low, high, seed, values, given }) => {
     const fill = { low, high, seed: Number(seed), ...(values.length > 0 && { list: values }) };
-    const input = { name, role: fromWireEnum(wire.Input_Role, ROLES, role), elementType, dims: dims.map(Number), fill };
+    const input = {
+      name,
+      role: fromWireEnum(wire.Input_Role, INPUT_ROLES, role),
+      elementType,
+      dims: dims.map(Number),
+      fill,
+    };
     return given ? { ...input, isGiven: true } : input;
   });
   const { signature, model, weights } = message ?? {};
@@ -146,7 +148,7 @@ export function fromWireProgress({
   together,
   waitsFor,
 }: wire.Progress): RequestProgress | undefined {
-  const known = fromWireEnum(wire.Progress_Phase, PHASES, phase);
+  const known = fromWireEnum(wire.Progress_Phase, MEASURE_PHASES, phase);
   if (known === undefined) return undefined;
   const session = { phase: known, runsDone, runsTotal, index: brick, together: Math.max(1, together) };
   return waitsFor === 0 ? session : { ...session, waitsFor };

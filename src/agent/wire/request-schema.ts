@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inputBytes } from '../../measurement/benchmark.js';
+import { INPUT_ROLES, inputBytes } from '../../measurement/benchmark.js';
 import { limitsSchema, protocolSchema } from '../../measurement/protocol.js';
 import { sessionEntriesSchema } from '../../measurement/runtime-settings.js';
 import { runOptionsSchema } from '../../measurement/system.js';
@@ -17,7 +17,7 @@ export const elementTypeSchema = z.enum(ELEMENT_TYPE_NAMES);
 
 const inputSchema = z.strictObject({
   name: z.string().min(1).max(4096),
-  role: z.enum(['weight', 'activation']),
+  role: z.enum(INPUT_ROLES),
   elementType: elementTypeSchema,
   dims: z.array(z.int().min(0).max(MAX_FILLED_BYTES)).max(MAX_RANK),
   fill: z

@@ -22,6 +22,8 @@ export class Connection {
   readonly #underWay = new Set<Promise<unknown>>();
   readonly db: Db;
   #closed: Promise<void> | undefined;
+  /** Whether the client is closed. Not all of the driver's errors say so. */
+  #isEnded = false;
 
   private constructor(
     private readonly client: MongoClient,
@@ -76,6 +78,7 @@ export class Connection {
 
   /** Makes an idempotent request. `what` completes the sentence of its error: "cannot be read". */
   async run<T>(what: string, request: (db: Db) => Promise<T>): Promise<T> {
+    if (this.#isEnded) throw closedError(this.address);
     try {
       return await this.retry.run(() => request(this.db));
     } catch (thrown) {
@@ -107,7 +110,10 @@ export class Connection {
   }
 
   close(): Promise<void> {
-    this.#closed ??= Promise.allSettled(this.#underWay).then(() => this.client.close());
+    this.#closed ??= Promise.allSettled(this.#underWay).then(() => {
+      this.#isEnded = true;
+      return this.client.close();
+    });
     return this.#closed;
   }
 }

@@ -108,8 +108,11 @@ export function linePlot(drawn: LinePlot): string {
       const ends = [from, position].map((end) => [x.at(end), y.at(values[end] ?? 0)] as const);
       return [svgLine(`stroke="${color}" stroke-width="1.5"${dashes}`, ...ends)];
     });
-    // Series without lines are side by side, so that none covers another.
-    const shift = isConnected ? 0 : (index - (series.length - 1) / 2) * Math.min(DOT_STEP, step / series.length);
+    // Names have room for dots side by side, so that none covers another; a number has one place.
+    const shift =
+      isConnected || numbers.length > 0
+        ? 0
+        : (index - (series.length - 1) / 2) * Math.min(DOT_STEP, step / series.length);
     const dots = values.flatMap((value, position) => {
       if (value === undefined) return [];
       const tip = `${positions[position] ?? ''}, ${label}: ${value.toPrecision(4)}`;

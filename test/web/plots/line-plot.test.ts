@@ -44,6 +44,13 @@ describe('a plot of lines', () => {
     assert.ok((circles[3] ?? 0) - (circles[0] ?? 0) >= 6, circles.join(' '));
   });
 
+  test('puts a dot at its number, also beside another series', () => {
+    const series = [PLOT.series[0], PLOT.series[0]].flatMap((one) => one ?? []);
+    const plot = { ...PLOT, positions: [10, 20, 100], series };
+    const circles = [...linePlot(plot).matchAll(/<circle cx="([\d.]+)"/g)].map(([, x]) => x);
+    assert.deepEqual(circles.slice(0, 3), circles.slice(3));
+  });
+
   test('draws a dashed series in the color of the one before it', () => {
     const [one, two] = PLOT.series;
     assert.ok(one && two);
