@@ -110,7 +110,7 @@ class CompositeDraft {
   readonly bricks: Facts[] = [];
   readonly #opsets = new Map<string, number>();
   readonly #standard = new Set<string>();
-  #weightBytes = 0;
+  weightBytes = 0;
   #touchedBytes = 0;
   /** Bytes of the largest activations of one brick: the runtime's arena serves the bricks one after another. */
   #arenaBytes = 0;
@@ -137,7 +137,7 @@ class CompositeDraft {
   #fits({ weightBytes, touchedBytes, activationBytes, operators, roughMs }: Facts): boolean {
     const { memoryLimitBytes, runs } = this.limits;
     if (this.#roughMs + roughMs > MAX_ROUGH_MS) return false;
-    const weights = this.#weightBytes + weightBytes;
+    const weights = this.weightBytes + weightBytes;
     const arena = Math.max(this.#arenaBytes, activationBytes);
     if (RUNTIME_BYTES + COPIES_OF_WEIGHTS * weights + 2 * arena > memoryLimitBytes) return false;
     if ((this.#nodes + operators.nodes) * EVENTS_PER_NODE * runs > MAX_EVENTS) return false;
@@ -160,7 +160,7 @@ class CompositeDraft {
 
   add(brick: Facts): void {
     this.bricks.push(brick);
-    this.#weightBytes += brick.weightBytes;
+    this.weightBytes += brick.weightBytes;
     this.#touchedBytes += brick.touchedBytes;
     this.#arenaBytes = Math.max(this.#arenaBytes, brick.activationBytes);
     this.#nodes += brick.operators.nodes;
@@ -188,12 +188,15 @@ class CompositeDraft {
     const most = Math.min(MAX_REPEATED_NODES / Math.max(1, this.#nodes), MAX_REPEATED_BYTES / this.#graphBytes);
     const times = Math.max(1, Math.floor(Math.min(Math.ceil(MIN_ROUGH_MS / this.#roughMs), most)));
     // A model that repeats its kernels has other weights for each, as far as its footprint goes.
-    const weightSets = Math.floor(this.#modelBytes / Math.max(1, this.#weightBytes));
+    const weightSets = Math.floor(this.#modelBytes / Math.max(1, this.weightBytes));
     return { times, weightSets: Math.max(1, Math.min(times, weightSets)) };
   }
 }
 
-/** Few composites within footprints, memory, time, opsets and a profile's length. Bricks stay in their order. */
+/**
+ * Few composites within footprints, memory, time, opsets and a profile's length. Bricks stay in their order. Composites
+ * with fewer weights come first: the results of one are stored while the next loads its weights, not while it runs.
+ */
 export function planComposites(bricks: readonly BrickInContext[], limits: PlanLimits): readonly CompositePlan[] {
   const drafts: CompositeDraft[] = [];
   for (const [index, brick] of bricks.entries()) {
@@ -206,5 +209,5 @@ export function planComposites(bricks: readonly BrickInContext[], limits: PlanLi
     }
     draft.add(facts);
   }
-  return drafts.map((draft) => draft.plan());
+  return drafts.sort((a, b) => a.weightBytes - b.weightBytes).map((draft) => draft.plan());
 }
