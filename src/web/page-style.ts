@@ -20,14 +20,15 @@ p { margin: .5rem 0; max-width: 75ch; }
 .warnings li { background: var(--warn); border-left: .3rem solid var(--warn-line); padding: .5rem .75rem; }
 td, .warnings li, .notes li { white-space: pre-line; }
 .notes { padding-left: 1.2rem; max-width: 90ch; }
-.table { overflow-x: auto; max-width: 100%; }
+.table { overflow: auto; max-width: 100%; max-height: 45rem; }
 .long { content-visibility: auto; contain-intrinsic-size: auto 60rem; }
 .table:focus-visible { outline: 2px solid var(--accent); outline-offset: -2px; }
 button:focus-visible, input:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .93rem; }
 th, td { text-align: left; vertical-align: top; padding: .3rem .7rem; border-bottom: 1px solid var(--line);
   min-width: 3rem; max-width: 30rem; }
-thead th { background: var(--soft); font-weight: 600; vertical-align: bottom; overflow-wrap: normal; }
+thead th { background: var(--soft); font-weight: 600; vertical-align: bottom; overflow-wrap: normal;
+  position: sticky; top: 0; z-index: 1; }
 tbody th { font-weight: 500; min-width: 9.5rem; }
 tbody td:not(.right) { min-width: 5rem; }
 .right { text-align: right; }
@@ -82,7 +83,7 @@ th[aria-sort=descending] button::after { content: '\\00a0↓'; color: var(--acce
 @media (max-width: 48rem) { .ranges li { grid-template-columns: 1fr; padding: .5rem 0; } .ranges .axis .name,
   .ranges .axis .numbers { display: none; } .icicle { width: 100% !important; } }
 @media print { body { max-width: none; padding: 0; font-size: 10pt; } .tools, th button::after { display: none; }
-  .table, .drawing { overflow: visible; } h2, h3 { break-after: avoid; } tr, .ranges li, .icicle { break-inside: avoid; }
+  .table, .drawing { overflow: visible; max-height: none; } h2, h3 { break-after: avoid; } tr, .ranges li, .icicle { break-inside: avoid; }
   .histogram { break-inside: avoid; } .track i, .bars i, .node > span, .key i, .warnings li { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   th, td { padding: .15rem .35rem; } td.right { white-space: normal; } }
 `;

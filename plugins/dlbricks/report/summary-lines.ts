@@ -9,9 +9,9 @@ import { percent, relative } from './figures.js';
 const WIDE_INTERVAL = 0.2;
 
 const LIMITS = {
-  whole_model: 'as narrow as whole models repeat. Use a quieter machine.',
-  occasions: `each brick was measured ${MAX_OCCASIONS} times, the most. Use a quieter machine.`,
-  time: 'time limit reached. Raise --repeat-limit.',
+  whole_model: 'as narrow as whole models repeat (use a quieter machine)',
+  occasions: `each brick was measured ${MAX_OCCASIONS} times, the most (use a quieter machine)`,
+  time: 'time limit reached (raise --repeat-limit)',
 } as const;
 
 function intervalLines({ models, settings }: Report): string[] {
@@ -259,7 +259,8 @@ function linesOfSeveral(reports: readonly Report[], options: { readonly wide: bo
       const configuration = describeConfiguration(report, reports);
       const lines = [...accuracyLines(report, options), ...(options.wide ? limitLines(report) : [])];
       return [
-        `${configuration}: ${[describeBricks(report), ...lines].join('; ')}`,
+        `${configuration}: ${describeBricks(report)}`,
+        ...lines.map((line) => `  ${line}`),
         ...warningLines(report).map((line) => nameConfiguration(line, report, reports)),
       ];
     }),

@@ -45,13 +45,14 @@ export function checkLines(model: ModelReport, name: string): readonly string[] 
   const { check } = model;
   if (check === null) return [];
   if (check.failure !== null) return [oneLine(`${name}: its bricks were not checked: ${check.failure}`)];
-  const { kernels_ms: kernels = 0, bricks_ms: bricks = 0 } = check;
+  const kernels = check.kernels_ms ?? 0;
+  const bricks = check.bricks_ms ?? 0;
   const least = (model.estimate_ms ?? 0) * MIN_SHOWN;
   const differing = check.bricks.filter(({ is_outside: isOutside }) => isOutside !== false);
   const shown = differing.filter((brick) => Math.abs(computeDifference(brick)) >= least).slice(0, MAX_SHOWN);
   const outside = check.bricks.filter(({ is_outside: isOutside }) => isOutside === true).length;
   const compared = check.bricks.filter(({ is_outside: isOutside }) => isOutside !== null).length;
-  const difference = relative((bricks ?? 0) - (kernels ?? 0), kernels ?? 0);
+  const difference = `${bricks > kernels ? '+' : ''}${relative(bricks - kernels, kernels)}`;
   const sums = `kernels take ${formatMs(kernels)} ms in one run of the whole graph, ${formatMs(bricks)} ms by bricks (${difference})`;
   const share =
     compared === 0

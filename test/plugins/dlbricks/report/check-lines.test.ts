@@ -51,6 +51,10 @@ describe('the check of a model', () => {
     assert.equal(shown[at + 6], '  and 2 smaller; --export-json lists all');
   });
 
+  test('has a sign on each difference of the sums', () => {
+    assert.ok(lines({ ...check, bricksMs: 103.4 }).some((line) => line.includes('103.4 ms by bricks (+10.0 %)')));
+  });
+
   test('has no count without intervals', () => {
     const once = lines({ ...check, bricks: [brick(1, 30, 24, null)] });
     assert.ok(once.some((line) => line.includes('(-19.0 %); bricks have no interval to compare with; the largest')));
