@@ -49,7 +49,8 @@ const timedSchema = z.strictObject({
   disturbance_percent: z
     .number()
     .nonnegative()
-    .describe("Share of the processors' time that other processes took meanwhile; 0 where that is not known"),
+    .nullable()
+    .describe("Share of the processors' time that other processes took meanwhile; null where that is not known"),
 });
 
 type TimedRow = z.infer<typeof timedSchema>;
@@ -99,6 +100,7 @@ function rowOf(
   const { outcome, system, protocol, measuredAt } = measurement;
   if (outcome.kind === 'failure') return { ...configuration, reason: `${outcome.reason}: ${outcome.message}` };
   const sorted = outcome.runMs.toSorted((a, b) => a - b);
+  const disturbance = disturbanceOf(measurement);
   return {
     ...configuration,
     system: system.fingerprint,
@@ -116,7 +118,7 @@ function rowOf(
     max_ms: Math.max(...sorted),
     histogram: buildHistogram(sorted),
     tokens_per_second: loaded.tokens === undefined ? null : (loaded.tokens * 1000) / trimmedMean(sorted),
-    disturbance_percent: disturbanceOf(measurement) * 100,
+    disturbance_percent: disturbance === undefined ? null : disturbance * 100,
   };
 }
 

@@ -59,9 +59,14 @@ function columnsFor({ percentiles, models }: LatencyResult, { wide }: ShowOption
     [hasTokens, milliseconds('tokens/s', (row) => row.tokens_per_second)],
     [wide, milliseconds('max (ms)', (row) => row.max_ms)],
     [wide, left('measured', measuredCell)],
-    [wide, right('others', (row) => ('reason' in row ? UNKNOWN : `${row.disturbance_percent.toFixed(0)} %`))],
+    [wide, right('others', othersCell)],
   ];
   return columns.flatMap(([isShown, column]) => (isShown ? [column] : []));
+}
+
+function othersCell(row: LatencyRow): string {
+  const percent = 'reason' in row ? null : row.disturbance_percent;
+  return percent === null ? UNKNOWN : `${percent.toFixed(0)} %`;
 }
 
 /** As in 2026-11-23 20:50 UTC. */

@@ -1,3 +1,4 @@
+import { UNKNOWN } from '../base/format-ms.js';
 import type { Measurement } from './measurement.js';
 
 /** Above this share of the processors' time, or of the samples, others may have made a measurement longer. */
@@ -19,9 +20,19 @@ export function sharedShareOf({ conditions }: Pick<Measurement, 'conditions'>): 
   return conditions?.sharedShare ?? 0;
 }
 
-/** How much others disturbed a measurement: the larger of the load by other processes and the shared core; 0 to 1. */
-export function disturbanceOf(measurement: Pick<Measurement, 'conditions'>): number {
+/**
+ * How much others disturbed a measurement: the larger of the load by other processes and the shared core; 0 to 1.
+ *
+ * @returns undefined where the measuring system does not tell, as on other systems than Linux
+ */
+export function disturbanceOf(measurement: Pick<Measurement, 'conditions'>): number | undefined {
+  if (measurement.conditions === undefined) return undefined;
   return Math.max(computeOtherLoad(measurement), sharedShareOf(measurement));
+}
+
+export function disturbanceText(measurement: Pick<Measurement, 'conditions'>): string {
+  const share = disturbanceOf(measurement);
+  return share === undefined ? UNKNOWN : `${(share * 100).toFixed(0)} %`;
 }
 
 type Judged = Pick<Measurement, 'conditions'> & { readonly outcome: Pick<Measurement['outcome'], 'kind'> };
@@ -35,4 +46,4 @@ export const isUnderLoad = isMoreThan(MAX_OTHERS_SHARE, computeOtherLoad);
 
 export const isCoreShared = isMoreThan(MAX_OTHERS_SHARE, sharedShareOf);
 
-export const isDisturbed = isMoreThan(MAX_OTHERS_SHARE, disturbanceOf);
+export const isDisturbed = isMoreThan(MAX_OTHERS_SHARE, (measurement) => disturbanceOf(measurement) ?? 0);

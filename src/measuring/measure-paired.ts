@@ -79,5 +79,5 @@ function isLoaded(half: KnownResults): boolean {
 }
 
 function disturbanceIn(halves: Both<KnownResults>): number {
-  return Math.max(0, ...halves.flatMap((half) => [...half.measurements()].map(disturbanceOf)));
+  return Math.max(0, ...halves.flatMap((half) => [...half.measurements()].map((one) => disturbanceOf(one) ?? 0)));
 }

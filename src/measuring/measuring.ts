@@ -214,7 +214,10 @@ export class Measuring {
         const task = tasks[index];
         const before = task && this.results.get(task.request);
         if (before === undefined) continue;
-        if (measurement.outcome.kind === 'samples' && disturbanceOf(measurement) < disturbanceOf(before)) {
+        if (
+          measurement.outcome.kind === 'samples' &&
+          (disturbanceOf(measurement) ?? 0) < (disturbanceOf(before) ?? 0)
+        ) {
           await store.putMeasurement(measurement);
           this.results.put(measurement);
           replaced++;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { disturbanceOf, isCoreShared, isDisturbed } from '../../src/measurement/disturbance.js';
+import { disturbanceOf, disturbanceText, isCoreShared, isDisturbed } from '../../src/measurement/disturbance.js';
 import type { Measurement } from '../../src/measurement/measurement.js';
 import { measuredBeside } from '../store/measured-beside.js';
 import { sampleMeasurement } from '../store/sample-measurement.js';
@@ -12,14 +12,17 @@ describe('a disturbance', () => {
     assert.equal(disturbanceOf(sampleMeasurement(0, { conditions })), 0.2);
   });
 
-  test('is 0 where it is unknown, and does not count where the counted time is too short', () => {
-    assert.equal(disturbanceOf(sampleMeasurement(0)), 0);
+  test('is not known without conditions, and does not count where the counted time is too short', () => {
+    assert.equal(disturbanceOf(sampleMeasurement(0)), undefined);
+    assert.equal(disturbanceText(sampleMeasurement(0)), '-');
+    assert.equal(disturbanceText(measuredBeside(500)), '25 %');
+    assert.equal(isDisturbed(sampleMeasurement(0)), false);
     const conditions = { wallMs: 20, cores: 2, othersMs: 20, stealMs: 0 };
     assert.equal(isDisturbed(sampleMeasurement(0, { conditions })), false);
   });
 
   test('of one kind counts alone where the other kind is unknown', () => {
-    const of = (conditions: { readonly othersMs?: number; readonly stealMs?: number }): number =>
+    const of = (conditions: { readonly othersMs?: number; readonly stealMs?: number }): number | undefined =>
       disturbanceOf(sampleMeasurement(0, { conditions: { wallMs: 1000, cores: 1, ...conditions } }));
     assert.deepEqual([of({ othersMs: 200 }), of({ stealMs: 200 })], [0.2, 0.2]);
   });

@@ -5,7 +5,7 @@ import { wholeNumberOption } from '../../base/option-value.js';
 import { shortIds } from '../../base/short-ids.js';
 import { type Column, filledColumns, left, right } from '../../base/text-table.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
-import { disturbanceOf } from '../../measurement/disturbance.js';
+import { disturbanceText } from '../../measurement/disturbance.js';
 import type { Measurement } from '../../measurement/measurement.js';
 import { type Protocol, protocolDifferences } from '../../measurement/protocol.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
@@ -50,7 +50,7 @@ function makeRow(measurement: Measurement): Row {
     context: context === undefined ? '' : `${(context.footprintBytes / 2 ** 20).toFixed(0)} MiB`,
     occasion: String(occasion),
     result: outcome.kind === 'failure' ? outcome.reason : `${formatMs(trimmedMean(outcome.runMs))} ms`,
-    disturbed: `${(disturbanceOf(measurement) * 100).toFixed(0)} %`,
+    disturbed: disturbanceText(measurement),
     measured: measuredAt.slice(0, 16).replace('T', ' '),
   };
 }

@@ -1,7 +1,7 @@
 import { counted } from '../../base/counted.js';
 import { formatMs, UNKNOWN } from '../../base/format-ms.js';
 import { markup } from '../../base/markup.js';
-import { disturbanceOf } from '../../measurement/disturbance.js';
+import { disturbanceText } from '../../measurement/disturbance.js';
 import type { Measurement } from '../../measurement/measurement.js';
 import { latencyOfOutcome } from '../../measurement/trimmed-mean.js';
 import { rangeChart } from '../charts.js';
@@ -34,7 +34,7 @@ export function brickPage(signature: string, measurements: readonly Measurement[
     { title: 'least (ms)', align: 'right', cell: extreme(Math.min) },
     { title: 'most (ms)', align: 'right', cell: extreme(Math.max) },
     { title: 'runs', align: 'right', cell: (one) => String(listRuns(one).length) },
-    { title: 'disturbed', align: 'right', cell: (one) => `${(100 * disturbanceOf(one)).toFixed(0)} %` },
+    { title: 'disturbed', align: 'right', cell: disturbanceText },
     { title: 'time', cell: ({ measuredAt }) => timeText(measuredAt) },
     { title: 'failure', cell: ({ outcome }) => (outcome.kind === 'failure' ? outcome.message : '') },
   ];

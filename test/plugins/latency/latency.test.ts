@@ -130,6 +130,21 @@ describe('the latency plugin', () => {
     });
   });
 
+  it('has the disturbance of a measurement, and null where the agent does not tell', async () => {
+    const disturbanceBy = async (agent: FakeAgent): Promise<unknown> => {
+      const last = (await run(agent, await openMemoryStore())).at(-1);
+      assert.ok(last?.kind === 'done');
+      const [row] = latencyResultSchema.parse(last.result).models;
+      assert.ok(row !== undefined && !('reason' in row));
+      return row.disturbance_percent;
+    };
+    assert.equal(await disturbanceBy(agentOf(() => 2)), null);
+    assert.equal(
+      await disturbanceBy(createFakeAgent({ latencyOf: () => 2, conditionsOf: () => conditionsBeside(0) })),
+      0,
+    );
+  });
+
   it('retakes measurements that other processes disturbed, and says why', async () => {
     const loads = [900, 0];
     const agent = createFakeAgent({ latencyOf: () => 2, conditionsOf: () => conditionsBeside(loads.shift() ?? 0) });
