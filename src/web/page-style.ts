@@ -81,7 +81,8 @@ th[aria-sort=descending] button::after { content: '\\00a0↓'; color: var(--acce
 .bars i { flex: 1; background: var(--accent); }
 .ends { display: flex; justify-content: space-between; font-size: .8rem; color: var(--quiet); }
 @media (max-width: 48rem) { .ranges li { grid-template-columns: 1fr; padding: .5rem 0; } .ranges .axis .name,
-  .ranges .axis .numbers { display: none; } .icicle { width: 100% !important; } }
+  .ranges .axis .numbers { display: none; } .axis .track span:last-child { transform: translateX(-100%); }
+  .icicle { width: 100% !important; } }
 @media print { body { max-width: none; padding: 0; font-size: 10pt; } .tools, th button::after { display: none; }
   .table, .drawing { overflow: visible; max-height: none; } h2, h3 { break-after: avoid; } tr, .ranges li, .icicle { break-inside: avoid; }
   .histogram { break-inside: avoid; } .track i, .bars i, .node > span, .key i, .warnings li { print-color-adjust: exact; -webkit-print-color-adjust: exact; }

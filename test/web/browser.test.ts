@@ -10,7 +10,8 @@ import { reportResult } from '../../plugins/dlbricks/report/show-report.js';
 import { buildReport } from '../../plugins/dlbricks/report/report.js';
 import { endToEndOf, estimateOf, resultOf, SETTINGS } from '../plugins/dlbricks/report/sample-result.js';
 import { HOSTILE } from '../server/site-server.js';
-import { histogramChart } from '../../src/web/charts.js';
+import type { Markup } from '../../src/base/markup.js';
+import { histogramChart, rangeChart } from '../../src/web/charts.js';
 import { htmlPage } from '../../src/web/page.js';
 import { launch, newContext, problemsOf, seriousFindings, skip } from './support/chromium.js';
 
@@ -21,6 +22,12 @@ function reportHtml(names: readonly string[]): string {
   }));
   const reports = [buildReport(resultOf(models), SETTINGS)];
   return htmlPage([{ result: () => reportResult(reports), page: () => reportPage(reports) }]);
+}
+
+function pageWith(chart: Markup | undefined): string {
+  const table = { titles: [], aligns: [], rows: [] };
+  const result = { document: {}, records: { keys: [], rows: [] }, table, notes: [] };
+  return htmlPage([{ result: () => result, page: () => ({ title: 'Chart', sections: [{ title: 'Chart', chart }] }) }]);
 }
 
 describe('a page in a browser', { skip, timeout: 180_000 }, () => {
@@ -152,14 +159,7 @@ describe('a page in a browser', { skip, timeout: 180_000 }, () => {
     const { page, context } = await open();
     const chart = histogramChart('ms', [{ name: 'runs', from: 2, step: 0.5, counts: [1, 4, 0, 2] }]);
     const drawing = join(folder, 'histogram.html');
-    const result = {
-      document: {},
-      records: { keys: [], rows: [] },
-      table: { titles: [], aligns: [], rows: [] },
-      notes: [],
-    };
-    const sections = [{ title: 'Runs', chart }];
-    await writeFile(drawing, htmlPage([{ result: () => result, page: () => ({ title: 'Runs', sections }) }]));
+    await writeFile(drawing, pageWith(chart));
     await page.goto(pathToFileURL(drawing).href);
     const boxes = await Promise.all((await page.locator('.bars i').all()).map((bar) => bar.boundingBox()));
     const [one, four, none, two] = boxes.map((box) => box?.height ?? 0);
@@ -175,6 +175,17 @@ describe('a page in a browser', { skip, timeout: 180_000 }, () => {
       lefts,
       lefts.toSorted((a, b) => a - b),
     );
+    await context.close();
+  });
+
+  it('has room for the largest number of an axis on a narrow screen', async () => {
+    const { page, context } = await open({ viewport: { width: 360, height: 900 } });
+    const ranges = [{ name: 'one', value: 60, low: 0, high: 930, text: '60 ms' }];
+    const drawing = join(folder, 'ranges.html');
+    await writeFile(drawing, pageWith(rangeChart({ unit: 'ms', words: { value: 'mean', interval: 'runs' }, ranges })));
+    await page.goto(pathToFileURL(drawing).href);
+    assert.match(await page.locator('.axis').innerText(), /1000$/);
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360);
     await context.close();
   });
 
