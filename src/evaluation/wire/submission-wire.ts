@@ -73,7 +73,3 @@ export function fromWireSubmission(message: wire.Submission | undefined): Submis
 export function encodeSubmission(submission: Submission): Uint8Array {
   return wire.Submission.encode(toWireSubmission(submission)).finish();
 }
-
-export function decodeSubmission(bytes: Uint8Array): Submission {
-  return fromWireSubmission(wire.Submission.decode(bytes));
-}
