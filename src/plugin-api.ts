@@ -3,7 +3,7 @@
 // What a document is of
 export { type Origin, type Provenance, provenanceField, buildProvenance } from './agent/provenance.js';
 export { stackText, toSystemDocument, systemDocumentSchema } from './measurement/system-document.js';
-export type { ManifestIdentity } from './manifest/index.js';
+export type { ManifestIdentity } from './manifest/identity.js';
 
 // A plugin, and its evaluation
 export type { CommandHost, Plugin } from './evaluation/plugin.js';

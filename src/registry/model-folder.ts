@@ -2,8 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import pMap from 'p-map';
 import { messageOf, PlatformError } from '../base/errors.js';
-import type { Problem } from '../manifest/index.js';
-import { formatProblem } from '../manifest/index.js';
+import { type Problem, formatProblem } from '../manifest/problem.js';
 import { isManifestPath } from '../manifest/reference.js';
 
 const MAX_MANIFESTS = 10_000;
