@@ -29,13 +29,6 @@ interface OneBatchOptions extends InputOptions, Pick<OutputOptions, 'quiet'> {
   readonly runsOn?: RunningFramework;
 }
 
-/** Models that were loaded for one size of the batch and of each dimension, in the order of their references. */
-export interface LoadedBatch {
-  readonly batch: number;
-  readonly models: readonly LoadedModel[];
-  readonly unusable: readonly UnusableModel[];
-}
-
 export function runsOn(
   { description: { framework, frameworkVersion } }: Pick<BenchmarkAgent, 'description'>,
   { allowVersion = false }: Partial<Pick<RunningFramework, 'allowVersion'>>,
@@ -43,11 +36,16 @@ export function runsOn(
   return { framework, frameworkVersion, allowVersion };
 }
 
-/** Shows a progress bar. @throws PlatformError where no model can be used */
+/**
+ * Shows a progress bar.
+ *
+ * @returns for each size of the batch and of each dimension, the models in the order of their references
+ * @throws PlatformError where no model can be used
+ */
 export async function loadBatches(
   { references, batches, inputs, quiet, canBeNone = false, runsOn, onUnusable }: ModelsToLoad,
   host: CommandHost,
-): Promise<readonly LoadedBatch[]> {
+) {
   const progress = host.progress(quiet);
   const combinations = combine<number>(inputs.dimension);
   const runs = batches.flatMap((batch) =>

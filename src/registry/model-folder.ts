@@ -9,14 +9,8 @@ const MAX_MANIFESTS = 10_000;
 
 const AT_ONCE = 16;
 
-export interface ReadFolder<T> {
-  readonly read: readonly T[];
-  /** A sentence about the manifests beyond the limit. */
-  readonly notRead: string | undefined;
-}
-
 /** Does not search subfolders. @throws PlatformError `usage` where the folder cannot be read */
-export async function readFolder<T>(folder: string, read: (path: string) => Promise<T>): Promise<ReadFolder<T>> {
+export async function readFolder<T>(folder: string, read: (path: string) => Promise<T>) {
   const entries = await readdir(folder).catch((cause: unknown) => {
     throw new PlatformError('usage', `the folder of model manifests cannot be read: ${messageOf(cause)}`, { cause });
   });
