@@ -3,7 +3,7 @@
 // What a document is of
 export { type Origin, type Provenance, provenanceField, buildProvenance } from './agent/provenance.js';
 export { stackText, toSystemDocument, systemDocumentSchema } from './measurement/system-document.js';
-export type { ManifestIdentity } from './manifest/index.js';
+export type { ManifestIdentity } from './manifest/identity.js';
 
 // A plugin, and its evaluation
 export type { CommandHost, Plugin } from './evaluation/plugin.js';
@@ -63,7 +63,7 @@ export {
 export { durationOption, listOption, numberOption, wholeNumberOption } from './base/option-value.js';
 export { threadsSchema } from './base/default-threads.js';
 export { numberFrom, numberIn, positiveNumber, wholeNumber } from './base/bounded-number.js';
-export { checkInputs, type LoadedBatch, loadBatches, loadModels, runsOn } from './command/load-models.js';
+export { checkInputs, loadBatches, loadModels, runsOn } from './command/load-models.js';
 export { requireFitMachine } from './command/doctor/machine.js';
 export { showEvent } from './evaluation/show-event.js';
 
@@ -131,7 +131,6 @@ export {
   type LayerGraph,
 } from './onnx/layers/layer-graph.js';
 export { CLASS_VALUES, decidesTime, valueClasses, withClassesOfConstants } from './onnx/layers/value-classes.js';
-export { bindDimensions } from './onnx/layers/bind-dimensions.js';
 export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/layers/rename-subgraphs.js';
 export { nestedNodes } from './onnx/model/nested-nodes.js';
 export { readNames, listSubgraphs } from './onnx/model/subgraphs.js';
@@ -291,7 +290,7 @@ export { type Dispatch, DISPATCHES, type Plan, type QueryRecord, type TrialOptio
 export { standInModel } from './generator/stand-in.js';
 export type { DeployedModel, TargetEnd, TargetSpec } from './generator/messages.js';
 export { type LoadGenerator, type RanTrial, startGenerator } from './generator/start.js';
-export { withBatch, withSizes } from './registry/with-sizes.js';
+export { withSizes } from './registry/with-sizes.js';
 export { nameOf } from './traced/model-name.js';
 export {
   layersOfTrace,

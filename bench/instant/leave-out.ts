@@ -32,12 +32,12 @@ export async function prepareAll(
   agent: BenchmarkAgent,
   runOptions: RunOptions,
 ): Promise<readonly PreparedModel[]> {
-  const { cut, shorten, values, keep_dynamic: keepDynamic } = settingsSchema.parse({});
+  const settings = { ...settingsSchema.parse({}), runOptions };
   const { signal } = new AbortController();
   const prepared: PreparedModel[] = [];
   for (const reference of references) {
     const loaded = await loadModel(reference, { batch: 1, signal });
-    prepared.push(await prepareModel(loaded, { cut, shorten, values, keepDynamic, runOptions }, agent, signal));
+    prepared.push(await prepareModel(loaded, settings, agent, signal));
   }
   return prepared;
 }

@@ -1,7 +1,9 @@
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dump, load } from 'js-yaml';
-import { loadManifest, manifestError, orThrow, resolveEvaluation } from '../../src/manifest/index.js';
+import { loadManifest } from '../../src/manifest/load.js';
+import { manifestError, orThrow } from '../../src/manifest/problem.js';
+import { resolveEvaluation } from '../../src/manifest/resolve-evaluation.js';
 import { mutateBytes } from '../mutate/bytes.js';
 import { mutateValue } from '../mutate/document.js';
 import { mutateText } from '../mutate/text.js';

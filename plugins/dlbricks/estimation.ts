@@ -43,15 +43,11 @@ export function toEstimation(
   { settings, threads, startMs = 0, ...given }: EstimationToMake,
   { description }: Pick<BenchmarkAgent, 'description'>,
 ): Estimation {
-  const { cut, granularity, shorten, values, target_error: targetPercent, repeat_limit: repeatLimit } = settings;
+  const { target_error: targetPercent, repeat_limit: repeatLimit } = settings;
   return {
     ...given,
+    ...settings,
     settings,
-    cut,
-    granularity,
-    keepDynamic: settings.keep_dynamic,
-    shorten,
-    values,
     runOptions: buildRunOptions(threads, description, settings),
     measureEndToEnd: settings.measure_end_to_end,
     check: isChecked(settings, description),

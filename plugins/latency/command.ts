@@ -68,7 +68,6 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
   const cells = (options.threads ?? [COMMAND_DEFAULTS.threads]).flatMap((threads) => {
     return runtimes.map((runtime) => ({ threads, runtime }));
   });
-  const unusable: LatencyRow[] = [];
   const batches = await loadBatches(
     {
       references,
@@ -76,14 +75,16 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
       inputs: options,
       quiet: outputs.quiet,
       runsOn: runsOn(agent, options),
-      onUnusable: ({ name, reason }, { batch }) => {
-        host.warn(`warning: ${name}: ${reason}`);
-        for (const { threads, runtime } of cells) {
-          unusable.push({ model: name, batch, dimensions: '', threads, settings: runtimeText(runtime), reason });
-        }
-      },
+      onUnusable: ({ name, reason }) => host.warn(`warning: ${name}: ${reason}`),
     },
     host,
+  );
+  const unusable = batches.flatMap(({ batch, unusable: ofBatch }) =>
+    ofBatch.flatMap(({ name: model, reason }) =>
+      cells.map(({ threads, runtime }): LatencyRow => {
+        return { model, batch, dimensions: '', threads, settings: runtimeText(runtime), reason };
+      }),
+    ),
   );
   const all = batches.flatMap(({ models }) => models);
   if (unusable.length === 0) checkInputs(all, options);

@@ -5,7 +5,7 @@ import {
   PlatformError,
   sumOf,
   wholeBenchmark,
-  withBatch,
+  withSizes,
 } from '../../src/plugin-api.js';
 import type { Overhead, PredictedLoad } from './load-result.js';
 import type { Run } from './measure-trials.js';
@@ -161,7 +161,7 @@ export class ModelPredictor {
       return observe(standIn, place, load);
     };
     try {
-      const sized = withBatch(this.loaded, this.run.loadedBatch, samples);
+      const sized = withSizes(this.loaded, this.run.loadedBatch, { batch: samples });
       return await look(await bricksOf(sized, Math.min(1, MAX_RUN_MS / runMs), place));
     } catch (error) {
       if (!(error instanceof PlatformError) || !['model', 'unsupported'].includes(error.code)) throw error;
@@ -185,7 +185,7 @@ export async function predictorOf(
     return times;
   }
   const [samples = 1] = samplesAsked(settings);
-  const { signature, inputs } = await wholeBenchmark(withBatch(loaded, loadedBatch, samples), place.agent);
+  const { signature, inputs } = await wholeBenchmark(withSizes(loaded, loadedBatch, { batch: samples }), place.agent);
   const runTimes = await storedRunTimes(signature, system, context.store);
   return new ModelPredictor(loaded, times, runTimes, inputBytes(inputs, 'weight'), run);
 }

@@ -15,7 +15,7 @@ import {
   sumOf,
   summaryOf,
   type System,
-  withBatch,
+  withSizes,
   xoshiro128pp,
 } from '../../src/plugin-api.js';
 import type { Figures, PredictedLoad, SearchedRate } from './load-result.js';
@@ -76,7 +76,7 @@ export async function storedEstimates(
   const found = new Map<number, KeptEstimate>();
   const missing: number[] = [];
   for (const batch of sizesNeeded(sizes)) {
-    const rebound = withBatch(loaded, bound, batch);
+    const rebound = withSizes(loaded, bound, { batch });
     const graph = signatureWithoutName(rebound.model);
     const dimensions = dimensionsText(rebound, batch);
     const fitting = current.filter((one) => {

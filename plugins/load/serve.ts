@@ -11,7 +11,7 @@ import {
   startGenerator,
   type TargetEnd,
   wholeBenchmark,
-  withBatch,
+  withSizes,
   type Benchmark,
 } from '../../src/plugin-api.js';
 import { runSizes } from './settings.js';
@@ -58,7 +58,7 @@ export async function modelsBySize(
     throw new PlatformError('usage', `${problem}; choose a smaller --batch-limit`);
   }
   const models = new Map<number, Benchmark>();
-  for (const size of sizes) models.set(size, await wholeBenchmark(withBatch(loaded, bound, size), agent));
+  for (const size of sizes) models.set(size, await wholeBenchmark(withSizes(loaded, bound, { batch: size }), agent));
   return models;
 }
 

@@ -1,10 +1,9 @@
 import { connectAgent } from '../agent/client/agent-client.js';
 import type { RunningAgent } from '../agent/services/server.js';
-import { memoryLink } from '../evaluation/link/memory-link.js';
 import type { Plugin } from '../evaluation/plugin.js';
 import { type RunningServer, startServer } from '../server/server.js';
+import { attachPlugin } from '../evaluation/run/attach-plugin.js';
 import type { PluginTools } from '../evaluation/run/run-evaluation.js';
-import { servePlugin } from '../evaluation/run/serve-plugin.js';
 import type { FrameworkName } from '../predictor/frameworks.js';
 import { offeredFacts } from '../directory/agent-offer.js';
 import { createDirectory, type AgentDirectory } from '../directory/agent-directory.js';
@@ -32,15 +31,27 @@ export async function startLocalPlatform(options: LocalPlatformOptions): Promise
   const listen = { host: '127.0.0.1', port: 0 };
   const server = await startServer({ listen, store, directory: makeDirectory(agent), resume: false });
   const connect: PluginTools['connect'] = async ({ address }) => cachedGraphs(await connectAgent(address));
-  const served = plugins.flatMap(({ evaluation }) => {
-    if (evaluation === undefined) return [];
-    const link = memoryLink();
-    return [server.platform.attach(link.platform), servePlugin(evaluation, link.plugin, { store, connect })];
+  const stop = new AbortController();
+  const served: Promise<void>[] = [];
+  const registered = plugins.map(({ evaluation }) => {
+    if (evaluation === undefined) return undefined;
+    return new Promise<void>((onRegistered, onRefused) => {
+      const attached = attachPlugin(
+        evaluation,
+        server.address,
+        { store, connect },
+        { signal: stop.signal, onRegistered },
+      );
+      attached.catch(onRefused);
+      served.push(attached);
+    });
   });
+  await Promise.all(registered);
   return {
     ...server,
     close: async () => {
       await server.close();
+      stop.abort();
       await Promise.allSettled(served);
       await agent.close();
     },

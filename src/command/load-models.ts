@@ -5,9 +5,8 @@ import { checkDimensions } from '../registry/check-dimensions.js';
 import type { LoadedModel, RunningFramework, SizedModel } from '../registry/load-model.js';
 import { type UnusableModel, unusableModel } from '../registry/unusable-model.js';
 import { combine, isFirstOf } from '../base/combinations.js';
+import { groupedBy } from '../base/grouped-by.js';
 import { COMMAND_DEFAULTS, type InputOptions, type OutputOptions, type SweepInputOptions } from './options.js';
-
-type Sizes = ReadonlyMap<string, number>;
 
 export interface ModelsToLoad {
   /** Model manifests, ONNX files, `zoo:NAME`. */
@@ -20,23 +19,14 @@ export interface ModelsToLoad {
   readonly canBeNone?: boolean;
   readonly runsOn?: RunningFramework | undefined;
   /** Called with each model that cannot be used, if others can. Without it, the first such model is an error. */
-  readonly onUnusable?: (
-    model: UnusableModel,
-    where: { readonly index: number; readonly batch: number; readonly sizes: Sizes },
-  ) => void;
+  readonly onUnusable?: ((model: UnusableModel, index: number) => void) | undefined;
 }
+
+type Referred = LoadedModel & { readonly reference: string };
 
 interface OneBatchOptions extends InputOptions, Pick<OutputOptions, 'quiet'> {
   readonly batch?: number;
   readonly runsOn?: RunningFramework;
-}
-
-/** Models that were loaded for one size of the batch and of each dimension, in the order of their references. */
-export interface LoadedBatch {
-  readonly batch: number;
-  /** The same object for the unusable models of this batch. */
-  readonly sizes: Sizes;
-  readonly models: readonly LoadedModel[];
 }
 
 export function runsOn(
@@ -46,40 +36,46 @@ export function runsOn(
   return { framework, frameworkVersion, allowVersion };
 }
 
-/** Shows a progress bar. @throws PlatformError where no model can be used */
+/**
+ * Shows a progress bar.
+ *
+ * @returns for each size of the batch and of each dimension, the models in the order of their references
+ * @throws PlatformError where no model can be used
+ */
 export async function loadBatches(
   { references, batches, inputs, quiet, canBeNone = false, runsOn, onUnusable }: ModelsToLoad,
   host: CommandHost,
-): Promise<readonly LoadedBatch[]> {
+) {
   const progress = host.progress(quiet);
   const combinations = combine<number>(inputs.dimension);
-  const runs = batches.flatMap((batch) => combinations.map((sizes) => ({ batch, sizes })));
-  const wanted = runs.flatMap((run) => references.map((reference, index) => ({ run, reference, index })));
-  const loaded: { readonly run: (typeof runs)[number]; readonly reference: string; readonly model: LoadedModel }[] = [];
+  const runs = batches.flatMap((batch) =>
+    combinations.map((sizes) => ({ batch, sizes, loaded: [] as Referred[], unusable: [] as UnusableModel[] })),
+  );
+  const wanted = runs.flatMap((run) => references.map((reference, index) => ({ ...run, reference, index })));
   const opened = new Map<string, Promise<SizedModel>>();
   try {
-    for (const [done, { run, reference, index }] of wanted.entries()) {
-      const { batch, sizes } = run;
+    for (const [done, { batch, sizes, loaded, unusable, reference, index }] of wanted.entries()) {
       progress.step('loading', done, wanted.length, reference);
       try {
         const reading = opened.get(reference) ?? host.readModel(reference, { runsOn, signal: host.signal });
         opened.set(reference, reading);
         const model = await (await reading)({ batch, dimensions: sizes, inputs: inputs.input });
         // A model without a dimension of several sizes is the same for all of them.
-        if (isFirstOf(combinations, combinations.indexOf(sizes), model.symbols))
-          loaded.push({ run, reference, model: { ...model, reference } });
+        if (isFirstOf(combinations, combinations.indexOf(sizes), model.symbols)) loaded.push({ ...model, reference });
       } catch (error) {
-        const isLastHope = !canBeNone && loaded.length === 0 && done === wanted.length - 1;
+        const isLastHope = !canBeNone && done === wanted.length - 1 && runs.every((run) => run.loaded.length === 0);
         if (onUnusable === undefined || isLastHope) throw error;
-        onUnusable(unusableModel(reference, error), { index, batch, sizes });
+        const one = unusableModel(reference, error);
+        unusable.push(one);
+        onUnusable(one, index);
       }
     }
   } finally {
     progress.stop();
   }
-  const notes = new Set(loaded.flatMap(({ model }) => model.notes));
+  const notes = new Set(runs.flatMap(({ loaded }) => loaded.flatMap((model) => model.notes)));
   for (const note of notes) progress.note(`note: ${note}`);
-  return runs.map((run) => ({ ...run, models: withUniqueNames(loaded.filter((each) => each.run === run)) }));
+  return runs.map(({ batch, loaded, unusable }) => ({ batch, models: withUniqueNames(loaded), unusable }));
 }
 
 /** For one size of the batch. @throws PlatformError as {@link loadBatches} and {@link checkInputs} */
@@ -87,12 +83,9 @@ export async function loadModels(
   references: readonly string[],
   { batch = COMMAND_DEFAULTS.batch, quiet = false, runsOn, ...inputs }: OneBatchOptions,
   host: CommandHost,
-  onUnusable?: (model: UnusableModel, index: number) => void,
+  onUnusable?: ModelsToLoad['onUnusable'],
 ): Promise<readonly LoadedModel[]> {
-  const unusable = onUnusable && {
-    onUnusable: (model: UnusableModel, { index }: { readonly index: number }) => onUnusable(model, index),
-  };
-  const wanted = { references, batches: [batch], inputs, quiet, runsOn, ...unusable };
+  const wanted = { references, batches: [batch], inputs, quiet, runsOn, onUnusable };
   const models = (await loadBatches(wanted, host)).flatMap((loaded) => loaded.models);
   // The dimensions of a model that could not be read are unknown.
   if (models.length === references.length) checkInputs(models, inputs);
@@ -112,12 +105,9 @@ export function checkInputs(
 }
 
 /** Models of the same name are called by their references instead. */
-function withUniqueNames(
-  loaded: readonly { readonly reference: string; readonly model: LoadedModel }[],
-): readonly LoadedModel[] {
-  const uses = new Map<string, number>();
-  for (const { model } of loaded) uses.set(model.name, (uses.get(model.name) ?? 0) + 1);
-  return loaded.map(({ model, reference }) => {
-    return (uses.get(model.name) ?? 0) > 1 ? { ...model, name: reference } : model;
-  });
+function withUniqueNames(loaded: readonly Referred[]): readonly LoadedModel[] {
+  const models = groupedBy(loaded, ({ name }) => name);
+  return loaded.map((model) =>
+    models.get(model.name)?.[1] === undefined ? model : { ...model, name: model.reference },
+  );
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { attendedMs } from '../base/clock.js';
 import { PlatformError } from '../base/errors.js';
-import { findRemedies, type UnmetRequirement } from '../manifest/index.js';
+import { findRemedies, type UnmetRequirement } from '../manifest/requirements.js';
 import { type AgentOffer, encodedSize } from './agent-offer.js';
 
 export interface RegisteredAgent extends AgentOffer {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ownValue } from '../base/own-value.js';
 import { MOVED_SETTINGS, movedTo, PLUGIN_KEYS } from '../manifest/evaluation.js';
-import { kindJsonSchema } from '../manifest/index.js';
+import { kindJsonSchema } from '../manifest/load.js';
 import type { Evaluation } from './evaluation.js';
 
 type Described = Pick<Evaluation, 'name' | 'settings'>;

@@ -6,7 +6,7 @@ import { type ErrorCode, messageOf, PlatformError } from '../base/errors.js';
 import type { Download } from '../manifest/fetched-files.js';
 import { mirrorPath } from '../manifest/fetched-files.js';
 import { DISK } from '../manifest/files.js';
-import type { ModelManifest } from '../manifest/index.js';
+import type { ModelManifest } from '../manifest/model.js';
 import type { Lock, Pin } from '../manifest/lock-file.js';
 import { besideManifest } from '../manifest/reference.js';
 import { type Digests, computeDigests, hasChecksum, requireExpected } from './digests.js';

@@ -3,16 +3,11 @@ import { quoted } from '../base/quoted.js';
 import { sha256Of } from '../base/sha256.js';
 import { parseYaml, type YamlFault, type YamlNode, type YamlPath } from './yaml-tree.js';
 
-interface Position {
-  readonly line: number;
-  readonly column: number;
-}
-
 /** Lines end with LF, CR LF or CR, as in YAML. */
-function positionsIn(text: string): (offset: number) => Position {
+function positionsIn(text: string) {
   const lineStarts = [0];
   for (const lineBreak of text.matchAll(/\r\n|\r|\n/g)) lineStarts.push(lineBreak.index + lineBreak[0].length);
-  return (offset) => {
+  return (offset: number) => {
     let low = 0;
     let high = lineStarts.length;
     while (high - low > 1) {
@@ -32,7 +27,7 @@ export interface ManifestDocument {
   readonly root: YamlNode;
   readonly problems: readonly Problem[];
   readonly repeatedKeys: readonly Problem[];
-  readonly positionOf: (offset: number) => Position;
+  readonly positionOf: ReturnType<typeof positionsIn>;
 }
 
 /** `models[0].name`; keys that are no plain words are quoted. */

@@ -76,13 +76,8 @@ function outputTensorsOf({ output, outputs }: OlderModel): readonly OlderTensor[
   return outputs ?? (output === undefined ? [] : [output]);
 }
 
-interface Labels {
-  readonly path: string | undefined;
-  readonly download: Download | undefined;
-}
-
 /** Its own, or else those of the model. */
-function findLabels({ model }: OlderModel, { parameters }: OlderTensor): Labels {
+function findLabels({ model }: OlderModel, { parameters }: OlderTensor) {
   const textAt = (key: string): string => {
     const value = ownValue(parameters, key);
     return typeof value === 'string' ? value.trim() : '';

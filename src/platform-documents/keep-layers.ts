@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { System } from '../measurement/system.js';
 import type { ResultStore } from '../store/result-store.js';
 import type { EvaluatedModel, EvaluatedRun } from './evaluated.js';
-import { keepEvaluated, type KeepOptions } from './keep-evaluated.js';
+import { keepEvaluated } from './keep-evaluated.js';
 
 interface TracedKernel {
   /** 7, or 7-0-1 inside of the subgraphs that kernel 7 executes. */
@@ -43,7 +43,7 @@ function tracedRuns({ tracedMs, kernels }: LayeredModel): readonly EvaluatedRun[
 }
 
 /** At FRAMEWORK_TRACE with layers, and at MODEL_TRACE with the untraced runs. @throws as {@link keepEvaluated} */
-export async function keepLayers(store: ResultStore, layered: LayeredModel, options?: KeepOptions): Promise<void> {
+export async function keepLayers(store: ResultStore, layered: LayeredModel): Promise<void> {
   const { traceId, host, system, endedAt, untracedMs, name, manifest, batchSize } = layered;
   const runId = traceId ?? randomUUID();
   const common = {
@@ -61,6 +61,6 @@ export async function keepLayers(store: ResultStore, layered: LayeredModel, opti
     { level: 'FRAMEWORK_TRACE', runs: tracedRuns(layered) },
   ] as const;
   for (const { level, runs } of levels) {
-    await keepEvaluated(store, { ...common, id: `${runId} ${level}`, level, runs }, options);
+    await keepEvaluated(store, { ...common, id: `${runId} ${level}`, level, runs });
   }
 }

@@ -4,7 +4,7 @@ import type { ResultStore } from '../store/result-store.js';
 import { INPUT_PREDICTION_DOCUMENTS, type InputPredictionDocument } from './documents.js';
 import { computeIds, objectId } from './documents-of.js';
 import type { Evaluated, EvaluatedModel } from './evaluated.js';
-import { keepEvaluated, type KeepOptions } from './keep-evaluated.js';
+import { keepEvaluated } from './keep-evaluated.js';
 
 export interface InputFeature {
   readonly index: number;
@@ -62,11 +62,7 @@ function inputDocument(
 }
 
 /** @returns the evaluation's identifier @throws PlatformError as {@link keepEvaluated} */
-export async function keepPredictions(
-  store: ResultStore,
-  predictions: Predictions,
-  options?: KeepOptions,
-): Promise<string> {
+export async function keepPredictions(store: ResultStore, predictions: Predictions): Promise<string> {
   const { id, model, system, host, dataset, endedAt, runMs, inputs, traceId } = predictions;
   const documents = inputs.map((input, index) => inputDocument(input, index, predictions));
   // Documents that others refer to are stored first.
@@ -86,6 +82,6 @@ export async function keepPredictions(
     runs: runMs.map((durationMs) => ({ durationMs, layers: [] })),
     metadata: traceId === '' ? {} : { trace_id: traceId },
   };
-  await keepEvaluated(store, evaluated, options);
+  await keepEvaluated(store, evaluated);
   return computeIds(evaluated).evaluation;
 }

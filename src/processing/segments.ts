@@ -10,12 +10,6 @@ const MAX_PIXELS = 2 ** 24;
 
 const NO_CLASS = -1;
 
-interface ClassMap {
-  readonly height: number;
-  readonly width: number;
-  readonly mask: Int32Array;
-}
-
 function requireSize(height: number, width: number): void {
   if (height * width <= MAX_PIXELS) return;
   const message = `a map of ${height} x ${width} pixels is too large`;
@@ -33,7 +27,7 @@ function classWithMost(scores: Float64Array, first: number, stride: number, clas
   return best;
 }
 
-function mapOfScores(part: TensorValue, layout: 'CHW' | 'HWC'): ClassMap {
+function mapOfScores(part: TensorValue, layout: 'CHW' | 'HWC') {
   const [first = 0, second = 0, third = 0] = part.dims;
   const [classes, height, width] = layout === 'CHW' ? [first, second, third] : [third, first, second];
   requireSize(height, width);
@@ -47,7 +41,7 @@ function mapOfScores(part: TensorValue, layout: 'CHW' | 'HWC'): ClassMap {
   return { height, width, mask };
 }
 
-function mapOfClasses(part: TensorValue): ClassMap {
+function mapOfClasses(part: TensorValue) {
   const [height = 0, width = 0] = part.dims;
   requireSize(height, width);
   const mask = Int32Array.from(numbersOf(part), (value) => {

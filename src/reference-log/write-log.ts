@@ -9,7 +9,7 @@ import { requireWritable, writeResult } from '../base/output-file.js';
 import { sha256Of } from '../base/sha256.js';
 import { withSnakeKeys } from '../base/snake-case.js';
 import type { Achieved } from '../evaluation/achieved.js';
-import type { ManifestIdentity } from '../manifest/index.js';
+import type { ManifestIdentity } from '../manifest/identity.js';
 import { nameField } from '../manifest/fields.js';
 import { ZOO_PREFIX } from '../manifest/reference.js';
 import type { Measurement } from '../measurement/measurement.js';

@@ -1,24 +1,25 @@
+import type { AgentChoice } from '../manifest/agents.js';
 import {
-  type AgentChoice,
-  agentChoiceOf,
   type Candidate,
-  type EvaluationManifest,
-  formatNote,
-  limitsOf,
-  type ManifestIdentity,
-  orThrow,
-  pluginSettings,
-  protocolOf,
-  type ResolvedEvaluation,
-  resolveEvaluation,
   type Requirements,
   requirementsOf,
   type UnmetRequirement,
   unmetRequirements,
-} from '../manifest/index.js';
+} from '../manifest/requirements.js';
+import { formatNote, orThrow } from '../manifest/problem.js';
+import type { ManifestIdentity } from '../manifest/identity.js';
+import { pluginSettings } from '../manifest/plugin-settings.js';
+import { type ResolvedEvaluation, resolveEvaluation } from '../manifest/resolve-evaluation.js';
 import type { z } from 'zod';
 import { PlatformError } from '../base/errors.js';
-import { firstSizes, mostThreads } from '../manifest/evaluation.js';
+import {
+  firstSizes,
+  mostThreads,
+  agentChoiceOf,
+  type EvaluationManifest,
+  limitsOf,
+  protocolOf,
+} from '../manifest/evaluation.js';
 import { DISK, type ManifestFiles } from '../manifest/files.js';
 import { shippedManifest } from '../manifest/shipped-manifest.js';
 import type { Limits, Protocol } from '../measurement/protocol.js';

@@ -1,22 +1,15 @@
 import { PlatformError } from '../base/errors.js';
-import {
-  ANY_FRAMEWORK,
-  BATCH,
-  formatNote,
-  type FrameworkConstraint,
-  graphBindings,
-  inputValues,
-  loadManifest,
-  type ManifestIdentity,
-  type ModelManifest,
-  orThrow,
-  type Problems,
-  resolveModel,
-  shippedManifest,
-  type ResolvedModel,
-  unmetByModel,
-  verifyChecksum,
-} from '../manifest/index.js';
+import { ANY_FRAMEWORK, type FrameworkConstraint } from '../manifest/fields.js';
+import { BATCH, type ModelManifest } from '../manifest/model.js';
+import { formatNote, orThrow, type Problems } from '../manifest/problem.js';
+import { graphBindings } from '../manifest/graph-bindings.js';
+import { inputValues } from '../manifest/input-values.js';
+import { loadManifest } from '../manifest/load.js';
+import type { ManifestIdentity } from '../manifest/identity.js';
+import { resolveModel, type ResolvedModel } from '../manifest/resolve-model.js';
+import { shippedManifest } from '../manifest/shipped-manifest.js';
+import { unmetByModel } from '../manifest/requirements.js';
+import { verifyChecksum } from '../manifest/checksum.js';
 import { isManifestPath } from '../manifest/reference.js';
 import { type AssumedInput, assumedInputs, assumedSentence } from '../onnx/values/assumed-values.js';
 import {

@@ -2,22 +2,15 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import pMap from 'p-map';
 import { messageOf, PlatformError } from '../base/errors.js';
-import type { Problem } from '../manifest/index.js';
-import { formatProblem } from '../manifest/index.js';
+import { type Problem, formatProblem } from '../manifest/problem.js';
 import { isManifestPath } from '../manifest/reference.js';
 
 const MAX_MANIFESTS = 10_000;
 
 const AT_ONCE = 16;
 
-export interface ReadFolder<T> {
-  readonly read: readonly T[];
-  /** A sentence about the manifests beyond the limit. */
-  readonly notRead: string | undefined;
-}
-
 /** Does not search subfolders. @throws PlatformError `usage` where the folder cannot be read */
-export async function readFolder<T>(folder: string, read: (path: string) => Promise<T>): Promise<ReadFolder<T>> {
+export async function readFolder<T>(folder: string, read: (path: string) => Promise<T>) {
   const entries = await readdir(folder).catch((cause: unknown) => {
     throw new PlatformError('usage', `the folder of model manifests cannot be read: ${messageOf(cause)}`, { cause });
   });

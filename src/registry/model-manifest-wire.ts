@@ -1,6 +1,6 @@
 import type * as wire from '../generated/carml/org/dlframework/registry.js';
-import { ANY_FRAMEWORK, type ModelManifest, type ModelTensor } from '../manifest/index.js';
-import type { ModelInput, ModelOutput } from '../manifest/model.js';
+import { ANY_FRAMEWORK } from '../manifest/fields.js';
+import type { ModelInput, ModelOutput, ModelManifest, ModelTensor } from '../manifest/model.js';
 import { sizeAfter } from '../manifest/steps.js';
 import type { RunningFramework } from './load-model.js';
 

@@ -1,5 +1,8 @@
 import type { ModelManifest as WireModelManifest } from '../generated/carml/org/dlframework/registry.js';
-import { loadManifest, meetsFramework, type ModelManifest, resolveModel, unmetByModel } from '../manifest/index.js';
+import { loadManifest } from '../manifest/load.js';
+import { meetsFramework, unmetByModel } from '../manifest/requirements.js';
+import type { ModelManifest } from '../manifest/model.js';
+import { resolveModel } from '../manifest/resolve-model.js';
 import { builtInManifests } from './built-in-models.js';
 import { type RunningFramework, zooNames } from './load-model.js';
 import { problemsLine, readFolder } from './model-folder.js';

@@ -1,7 +1,9 @@
 import { PlatformError } from '../base/errors.js';
 import { uniform, xoshiro128pp } from '../base/random.js';
 import { readRegularFile } from '../base/regular-file.js';
-import { loadManifest, orThrow, shippedManifest } from '../manifest/index.js';
+import { loadManifest } from '../manifest/load.js';
+import { orThrow } from '../manifest/problem.js';
+import { shippedManifest } from '../manifest/shipped-manifest.js';
 import { isManifestPath } from '../manifest/reference.js';
 import type { ImageSteps } from '../manifest/steps.js';
 import type { ElementType } from '../onnx/model/element-type.js';

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { PlatformError } from '../base/errors.js';
-import { orThrow, resolveModel, type ResolvedModel } from '../manifest/index.js';
+import { orThrow } from '../manifest/problem.js';
+import { resolveModel, type ResolvedModel } from '../manifest/resolve-model.js';
 import { DISK } from '../manifest/files.js';
 import type { ModelManifest } from '../manifest/model.js';
 import { besideManifest } from '../manifest/reference.js';

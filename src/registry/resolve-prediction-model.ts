@@ -1,7 +1,8 @@
 import semver from 'semver';
 import { PlatformError } from '../base/errors.js';
 import { isAny, isLatest, isSameName } from '../base/platform-name.js';
-import { loadManifest, meetsFramework } from '../manifest/index.js';
+import { loadManifest } from '../manifest/load.js';
+import { meetsFramework } from '../manifest/requirements.js';
 import { type BuiltInManifest, builtInManifests } from './built-in-models.js';
 import { requireFramework, type RunningFramework } from './load-model.js';
 import { readFolder } from './model-folder.js';

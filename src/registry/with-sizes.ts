@@ -41,7 +41,3 @@ export function withSizes(
     tokens: countTokens(rebound, symbols),
   };
 }
-
-export function withBatch(loaded: LoadedModel, bound: number, batch: number): LoadedModel {
-  return withSizes(loaded, bound, { batch });
-}

@@ -1,7 +1,7 @@
 import { PlatformError } from '../base/errors.js';
 import type { AgentDirectory } from '../directory/agent-directory.js';
 import { type EvaluationCollections, type EvaluationRecord, evaluationHasEnded } from '../evaluation/records.js';
-import { unmetRequirements } from '../manifest/index.js';
+import { unmetRequirements } from '../manifest/requirements.js';
 import type { Dispatcher } from './dispatcher.js';
 import type { Jobs } from './jobs.js';
 import { checkId } from './known-evaluations.js';

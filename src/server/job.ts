@@ -2,7 +2,7 @@ import { type FinalEvent, isFinal, type PlatformEvent, waiting } from '../evalua
 import { EventLog, type IsOwn } from './event-log.js';
 import { untilAborted } from '../base/cancellation.js';
 import { PlatformError } from '../base/errors.js';
-import type { Requirements } from '../manifest/index.js';
+import type { Requirements } from '../manifest/requirements.js';
 import type { RunKey } from '../evaluation/link/link.js';
 import type { EvaluationCollections, EvaluationRecord, EvaluationState } from '../evaluation/records.js';
 

@@ -1,7 +1,7 @@
 import { FairSemaphore } from '../base/fair-semaphore.js';
 import { isFinal } from '../evaluation/event.js';
 import { type EvaluationCollections, type EvaluationRecord, evaluationHasEnded } from '../evaluation/records.js';
-import type { Requirements } from '../manifest/index.js';
+import type { Requirements } from '../manifest/requirements.js';
 import type { Dispatcher } from './dispatcher.js';
 import { EvaluationJob } from './job.js';
 import type { Ownership } from './ownership.js';

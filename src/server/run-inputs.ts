@@ -1,7 +1,8 @@
 import { PlatformError } from '../base/errors.js';
 import type { AgentDirectory, RegisteredAgent, Unmet } from '../directory/agent-directory.js';
 import type { SubmissionPart } from '../evaluation/records.js';
-import { isOneAgent, type Requirements, unmetRequirements } from '../manifest/index.js';
+import { isOneAgent } from '../manifest/agents.js';
+import { type Requirements, unmetRequirements } from '../manifest/requirements.js';
 import type { Collection } from '../store/collection.js';
 import type { EvaluationJob } from './job.js';
 import type { SubmissionLoader } from './loading/submission-loader.js';

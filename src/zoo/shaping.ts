@@ -47,11 +47,10 @@ export function asImage(height: number, width: number): Layer {
 
 type Reduction = 'ReduceMean' | 'ReduceMax' | 'ReduceMin';
 
-/** With `keep`, reduced dimensions stay with a size of 1. */
-export function reduce(operator: Reduction, axes: readonly number[], keep = false): Layer {
+function reduce(operator: Reduction, axes: readonly number[]): Layer {
   return (x) => {
-    const output = x.dims.flatMap((dim, axis) => (axes.includes(axis) ? (keep ? [1] : []) : [dim]));
-    return x.graph.apply(operator, [x], output, [ints('axes', axes), int('keepdims', keep ? 1 : 0)]);
+    const output = x.dims.filter((_, axis) => !axes.includes(axis));
+    return x.graph.apply(operator, [x], output, [ints('axes', axes), int('keepdims', 0)]);
   };
 }
 

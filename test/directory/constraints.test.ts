@@ -3,7 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { orThrow, resolveEvaluation, unmetRequirements } from '../../src/manifest/index.js';
+import { orThrow } from '../../src/manifest/problem.js';
+import { resolveEvaluation } from '../../src/manifest/resolve-evaluation.js';
+import { unmetRequirements } from '../../src/manifest/requirements.js';
 import { createDirectory, type AgentDirectory, type Unmet } from '../../src/directory/agent-directory.js';
 import { offer } from './support/offer.js';
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { resolveModel, verifyChecksum } from '../../src/manifest/index.js';
+import { resolveModel } from '../../src/manifest/resolve-model.js';
+import { verifyChecksum } from '../../src/manifest/checksum.js';
 import { folderWith } from './folder.js';
 
 // Digests of the three bytes "abc": FIPS 180-2 appendix B.1, and RFC 1321 appendix A.5.

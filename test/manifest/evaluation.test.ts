@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { agentChoiceOf, kindJsonSchema, limitsOf, protocolOf } from '../../src/manifest/index.js';
-import { firstSizes } from '../../src/manifest/evaluation.js';
+import { kindJsonSchema } from '../../src/manifest/load.js';
+import { firstSizes, agentChoiceOf, limitsOf, protocolOf } from '../../src/manifest/evaluation.js';
 import { limitsSchema, protocolSchema } from '../../src/measurement/protocol.js';
 import { manifestOf, problemsOf } from './read-manifest.js';
 

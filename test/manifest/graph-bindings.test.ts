@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
-import { graphBindings } from '../../src/manifest/index.js';
+import { graphBindings } from '../../src/manifest/graph-bindings.js';
 import type { Dimension, Model } from '../../src/onnx/model/model.js';
 import { manifestOf } from './read-manifest.js';
 

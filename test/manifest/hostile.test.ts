@@ -3,7 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { loadManifest, manifestError, resolveEvaluation } from '../../src/manifest/index.js';
+import { loadManifest } from '../../src/manifest/load.js';
+import { manifestError } from '../../src/manifest/problem.js';
+import { resolveEvaluation } from '../../src/manifest/resolve-evaluation.js';
 import { folderWith } from './folder.js';
 
 /** Generous: each of these tests takes a fraction of a second, or hours where a limit is missing. */

@@ -3,7 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pinManifests } from '../../src/fetch/lock.js';
-import { formatProblem, orThrow, referredManifests, resolveEvaluation } from '../../src/manifest/index.js';
+import { formatProblem, orThrow } from '../../src/manifest/problem.js';
+import { referredManifests, resolveEvaluation } from '../../src/manifest/resolve-evaluation.js';
 import { folderWith } from './folder.js';
 
 const EVALUATION = `dlspec: evaluation/v1

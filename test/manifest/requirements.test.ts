@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { HardwareConstraint } from '../../src/manifest/hardware.js';
+import type { ResolvedEvaluation } from '../../src/manifest/resolve-evaluation.js';
+import { ONE_AGENT } from '../../src/manifest/agents.js';
 import {
-  type HardwareConstraint,
+  meetsFramework,
+  requirementsOf,
   findRemedies,
-  type ResolvedEvaluation,
   type UnmetRequirement,
   unmetRequirements,
-} from '../../src/manifest/index.js';
-import { ONE_AGENT } from '../../src/manifest/agents.js';
-import { meetsFramework, requirementsOf } from '../../src/manifest/requirements.js';
+} from '../../src/manifest/requirements.js';
 import type { System } from '../../src/measurement/system.js';
 import { parseDocument } from '../../src/manifest/document.js';
 import { orThrow } from '../../src/manifest/problem.js';

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { formatProblem, orThrow, resolveEvaluation, resolveModel } from '../../src/manifest/index.js';
+import { formatProblem, orThrow } from '../../src/manifest/problem.js';
+import { resolveEvaluation } from '../../src/manifest/resolve-evaluation.js';
+import { resolveModel } from '../../src/manifest/resolve-model.js';
 import { folderWith } from './folder.js';
 
 const ZOO = { zooNames: () => Promise.resolve(['resnet18', 'resnet50']) };

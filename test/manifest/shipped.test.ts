@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
-import { graphBindings, loadManifest, orThrow, resolveEvaluation } from '../../src/manifest/index.js';
+import { graphBindings } from '../../src/manifest/graph-bindings.js';
+import { orThrow } from '../../src/manifest/problem.js';
+import { resolveEvaluation } from '../../src/manifest/resolve-evaluation.js';
 import { parseDocument } from '../../src/manifest/document.js';
 import { shippedManifest } from '../../src/manifest/shipped-manifest.js';
-import { interpretDocument, MANIFEST_KINDS } from '../../src/manifest/load.js';
+import { interpretDocument, MANIFEST_KINDS, loadManifest } from '../../src/manifest/load.js';
 import { zooNames } from '../../src/registry/load-model.js';
 import { buildZooModel, ZOO } from '../../src/zoo/zoo.js';
 

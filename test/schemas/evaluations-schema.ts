@@ -1,6 +1,6 @@
 import type { Evaluation } from '../../src/evaluation/evaluation.js';
 import { settingsProperties } from '../../src/evaluation/manifest-schema.js';
-import { kindJsonSchema } from '../../src/manifest/index.js';
+import { kindJsonSchema } from '../../src/manifest/load.js';
 
 /** Of evaluation manifests for any of these plugins. */
 export function evaluationsJsonSchema(evaluations: readonly Pick<Evaluation, 'name' | 'settings'>[]): object {

@@ -22,7 +22,7 @@ import { documentJsonSchema, DOCUMENT_KINDS } from '../../src/cli/json-documents
 import { analysisDocumentSchema } from '../../src/evaluation/analysis.js';
 import { evaluationsJsonSchema } from './evaluations-schema.js';
 import { systemsResultSchema } from '../../src/evaluation/systems-result.js';
-import { kindJsonSchema } from '../../src/manifest/index.js';
+import { kindJsonSchema } from '../../src/manifest/load.js';
 import { measurementSchema } from '../../src/measurement/measurement.js';
 import { exportedLineJsonSchema } from '../../src/store/json-lines.js';
 

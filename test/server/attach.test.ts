@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { memoryLink } from '../../src/evaluation/link/memory-link.js';
 import { leased } from '../../src/server/attach.js';
+import { memoryLink } from './memory-link.js';
 
 describe('the lease of a plugin', { timeout: 60_000 }, () => {
   it('does not end because the process of the server was blocked, and ends when nothing comes', async () => {

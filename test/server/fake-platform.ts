@@ -1,7 +1,6 @@
 import { createFakeAgent, type FakeAgent } from '../support/fake-agent.js';
 import type { Evaluation } from '../../src/evaluation/evaluation.js';
 import type { PlatformEvent } from '../../src/evaluation/event.js';
-import { memoryLink } from '../../src/evaluation/link/memory-link.js';
 import type { Ownership } from '../../src/server/ownership.js';
 import { SubmissionLoader } from '../../src/server/loading/submission-loader.js';
 import { Platform, type PlatformOptions } from '../../src/server/platform.js';
@@ -13,6 +12,7 @@ import { createDirectory, type AgentDirectory } from '../../src/directory/agent-
 import type { ResultStore } from '../../src/store/result-store.js';
 import { chain, FOUR_LAYERS } from '../cli/support/tiny-models.js';
 import { until } from '../support/until.js';
+import { memoryLink } from './memory-link.js';
 import { patient } from './scripted-evaluation.js';
 
 export const AGENT = {

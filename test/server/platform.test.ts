@@ -3,10 +3,10 @@ import { describe, it, type TestContext } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { PlatformError } from '../../src/base/errors.js';
 import type { EvaluationEvent, PlatformEvent } from '../../src/evaluation/event.js';
-import { memoryLink } from '../../src/evaluation/link/memory-link.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { refusal } from '../rpc/support/refusal.js';
 import { until } from '../support/until.js';
+import { memoryLink } from './memory-link.js';
 import { AGENT, eventsOf, openPlatform, submitted } from './fake-platform.js';
 import { DONE, obedient, patient, scripted, untilStopped } from './scripted-evaluation.js';
 

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createDirectory } from '../../src/directory/agent-directory.js';
 import { createFakeAgent, type FakeAgent } from '../support/fake-agent.js';
-import { memoryLink } from '../../src/evaluation/link/memory-link.js';
 import { fromWirePlatformMessage, toWirePlatformMessage } from '../../src/evaluation/link/link-wire.js';
 import { attachInBytes } from '../../src/evaluation/link/run-in-bytes.js';
 import { servePlugin } from '../../src/evaluation/run/serve-plugin.js';
@@ -11,6 +10,7 @@ import { AttachResponse } from '../../src/generated/mlmodelscope/evaluation/v1/p
 import { Platform } from '../../src/server/platform.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { requestsFor } from '../agent/spread/requests.js';
+import { memoryLink } from './memory-link.js';
 import { AGENT, eventsOf, SOLE_OWNERSHIP, submitted } from './fake-platform.js';
 import { scripted } from './scripted-evaluation.js';
 

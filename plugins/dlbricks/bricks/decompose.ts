@@ -36,7 +36,7 @@ export interface CutSettings {
   /** Longest brick, in layers or kernels; undefined: one layer, or the agent's default. */
   readonly granularity?: number | undefined;
   /** Whether dimensions that are open in the file stay open while the runtime optimizes; default: bound. */
-  readonly keepDynamic?: boolean | undefined;
+  readonly keep_dynamic?: boolean | undefined;
   /** At the kernel cut; default: auto. */
   readonly shorten?: Shorten | undefined;
   /** Where steering values come from; default: made up. */
@@ -54,7 +54,7 @@ export function chooseGranularity(
   return granularity ?? (cut === 'kernel' && !isAbleTo(agent, 'measure_bricks') ? KERNELS_OF_COPIES : 1);
 }
 
-type GraphSettings = Pick<CutSettings, 'cut' | 'keepDynamic' | 'values' | 'runOptions'>;
+type GraphSettings = Pick<CutSettings, 'cut' | 'keep_dynamic' | 'values' | 'runOptions'>;
 
 export function countEnds({ graph }: Model): EmptyCall {
   return { inputs: graph.inputs.length, outputs: graph.outputs.length };
@@ -62,7 +62,7 @@ export function countEnds({ graph }: Model): EmptyCall {
 
 export function buildWholeBenchmark(
   { model, open }: LoadedModel,
-  { keepDynamic = false }: Pick<CutSettings, 'keepDynamic'>,
+  { keep_dynamic: keepDynamic = false }: Pick<CutSettings, 'keep_dynamic'>,
 ): Benchmark {
   const classed = withClassesOfConstants(model);
   return keepDynamic && open !== undefined ? symbolicBenchmark(classed, open) : weightlessBenchmark(classed);
@@ -89,7 +89,7 @@ interface Wholes {
 
 async function graphByRun(
   loaded: LoadedModel,
-  { cut, keepDynamic, runOptions }: GraphSettings,
+  settings: GraphSettings,
   agent: BenchmarkAgent,
   signal: AbortSignal,
   { own, filled }: Wholes,
@@ -97,6 +97,7 @@ async function graphByRun(
   steeringValues = false,
 ): Promise<GraphToCut> {
   const { model } = loaded;
+  const { cut, runOptions } = settings;
   const ofFile = weights === 'own' && own?.weights !== undefined ? { weights: own.weights } : {};
   const known = (graph: LayerGraph, values: ReadonlyMap<string, InferredValue> = new Map()): LayerGraph => {
     const classed = { ...graph, classes: valueClasses(model.graph) };
@@ -109,7 +110,7 @@ async function graphByRun(
       : undefined;
     return { graph: known(layerGraph(model, inferred), inferred), weightBytes: 0, optimizeMs: 0 };
   }
-  const whole = weights === 'own' && own !== undefined ? own : (filled ?? buildWholeBenchmark(loaded, { keepDynamic }));
+  const whole = weights === 'own' && own !== undefined ? own : (filled ?? buildWholeBenchmark(loaded, settings));
   // With the weights of the file, only a run gives types.
   const options = { steeringValues: steeringValues || weights === 'own' };
   const { benchmark, values, costMs } = await agent.optimize(whole, optimizingRun(runOptions), signal, options);

@@ -66,10 +66,10 @@ export function describeShortening(
   { model, open, weights }: Pick<LoadedModel, 'model' | 'open' | 'weights'>,
   {
     cut,
-    keepDynamic = false,
+    keep_dynamic: keepDynamic = false,
     shorten = 'auto',
     values,
-  }: Pick<CutSettings, 'cut' | 'keepDynamic' | 'shorten' | 'values'>,
+  }: Pick<CutSettings, 'cut' | 'keep_dynamic' | 'shorten' | 'values'>,
 ): Shortening | undefined {
   if (cut === 'layer' || shorten === 'never' || (keepDynamic && open !== undefined)) return undefined;
   const wholeBytes = initializerBytes(model);

@@ -9,10 +9,8 @@ import {
   PlatformError,
   COMMAND_DEFAULTS,
   DEFAULT_LIMITS,
-  type LoadedBatch,
   loadBatches,
   runsOn,
-  type UnusableModel,
 } from '../../../src/plugin-api.js';
 import { type CellAxes, listRequests, mergeAxes, listCells } from '../cells.js';
 import { type Estimation, readEstimation, toEstimation } from '../estimation.js';
@@ -28,7 +26,6 @@ export async function loadModelEstimations(
   forced: Partial<Settings> = {},
   canBeNone = false,
 ): Promise<readonly Estimation[]> {
-  const unusable: (UnusableModel & Pick<LoadedBatch, 'batch' | 'sizes'>)[] = [];
   const loaded = await loadBatches(
     {
       references,
@@ -37,20 +34,14 @@ export async function loadModelEstimations(
       quiet: options.quiet ?? false,
       canBeNone,
       runsOn: runsOn(agent, options),
-      onUnusable: (model, { batch, sizes }) => {
-        host.warn(`warning: ${model.name}: ${model.reason}`);
-        unusable.push({ ...model, batch, sizes });
-      },
+      onUnusable: ({ name, reason }) => host.warn(`warning: ${name}: ${reason}`),
     },
     host,
   );
-  return loaded.flatMap(({ batch, sizes, models }) => {
-    const settings = { ...parseSettings(options), ...forced };
-    const cells = listCells(options, { threads: COMMAND_DEFAULTS.threads, settings }, agent.description);
-    const ofSize = unusable.filter((model) => model.batch === batch && model.sizes === sizes);
-    const given = { models, unusable: ofSize, batch, protocol: askedProtocol(options), limits: DEFAULT_LIMITS };
-    return cells.map((cell) => toEstimation({ ...cell, ...given }, agent));
-  });
+  const settings = { ...parseSettings(options), ...forced };
+  const cells = listCells(options, { threads: COMMAND_DEFAULTS.threads, settings }, agent.description);
+  const common = { protocol: askedProtocol(options), limits: DEFAULT_LIMITS };
+  return loaded.flatMap((sized) => cells.map((cell) => toEstimation({ ...cell, ...sized, ...common }, agent)));
 }
 
 async function readManifest(path: string, options: SweepMeasuringOptions, host: CommandHost) {

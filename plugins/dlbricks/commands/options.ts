@@ -239,9 +239,8 @@ export function parseCutSettings(
   options: CutOptions & RuntimeAxes & { readonly threads?: number },
   agent: Pick<AgentDescription, 'providers'>,
 ): CutSettings {
-  const { keep_dynamic: keepDynamic, shorten, values } = parseSettings(options);
   const { cut = DEFAULT_SETTINGS.cut, granularity } = options;
-  return { cut, granularity, keepDynamic, shorten, values, runOptions: askedRunOptions(options, agent) };
+  return { ...parseSettings(options), cut, granularity, runOptions: askedRunOptions(options, agent) };
 }
 
 /** @throws PlatformError `usage` for options of the cut where the models are cut already */

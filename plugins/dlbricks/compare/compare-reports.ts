@@ -47,11 +47,6 @@ export interface Comparable {
 
 type Entry = ReturnType<typeof listEntries>[number];
 
-interface Keyed {
-  readonly entry: Entry;
-  readonly paired: Row;
-}
-
 interface EntryPair {
   readonly entries: readonly [Entry, Entry];
   readonly label: string;
@@ -111,10 +106,7 @@ function rowOf({ report, model }: Entry): Row {
 }
 
 /** What has one value on each side pairs no rows. */
-function keyEntries(
-  entries: readonly Entry[],
-  several: Readonly<Record<'threads' | 'settings', boolean>>,
-): ReadonlyMap<string, Keyed> {
+function keyEntries(entries: readonly Entry[], several: Readonly<Record<'threads' | 'settings', boolean>>) {
   return new Map(
     entries.map((entry) => {
       const row = rowOf(entry);
@@ -123,7 +115,7 @@ function keyEntries(
         threads: several.threads ? row.threads : undefined,
         settings: several.settings ? row.settings : undefined,
       };
-      return [rowKey(paired), { entry, paired }];
+      return [rowKey(paired), { entry, paired }] as const;
     }),
   );
 }

@@ -18,12 +18,6 @@ function withoutShared(cuts: Both<Cut>, [first, second]: Region): Region {
   return [ofFirst, second.filter((brick) => isLeft(signatureOf(1, brick)))];
 }
 
-/** A sequence of one side. */
-interface Part {
-  readonly side: 0 | 1;
-  readonly sequence: number;
-}
-
 /**
  * Runtimes keep the names of values that a fusion does not remove. A kernel without such a name belongs to those that
  * read its value; kernels that only one side has, such as changes of layout, belong to neighbors that differ.
@@ -36,7 +30,7 @@ export function findRegions(cuts: Both<Cut>): readonly Region[] {
   const inOther = new Set(other.flat());
   const common = new Set(one.flat().filter((name) => inOther.has(name)));
   const parts = [one, other].flatMap((names, side) => {
-    return names.map((_, sequence): Part => ({ side: side === 0 ? 0 : 1, sequence }));
+    return names.map((_, sequence) => ({ side: side === 0 ? 0 : 1, sequence }) as const);
   });
   const indexOf = (side: 0 | 1, sequence: number): number => sequence + side * one.length;
   const edges = ([0, 1] as const).flatMap((side) => {

@@ -1,4 +1,4 @@
-import { bindDimensions, CACHE_SYMBOLS, type LoadedModel, PlatformError } from '../../../src/plugin-api.js';
+import { CACHE_SYMBOLS, type LoadedModel, PlatformError, withSizes } from '../../../src/plugin-api.js';
 import type { ModelReport, Report } from '../report/report-schema.js';
 
 export interface Generation {
@@ -48,17 +48,6 @@ export interface Decoder {
   readonly steps: readonly { readonly length: number; readonly model: string }[];
 }
 
-function readSizes({ model, open, symbols }: LoadedModel): Map<string, number> {
-  const sizes = new Map<string, number>();
-  for (const name of open?.graph.inputs ?? []) {
-    for (const [at, symbol] of (open?.graph.types.get(name)?.dims ?? []).entries()) {
-      const size = model.graph.types.get(name)?.dims?.[at];
-      if (typeof symbol === 'string' && symbols.includes(symbol) && typeof size === 'number') sizes.set(symbol, size);
-    }
-  }
-  return sizes;
-}
-
 /** The model with another size of one dimension: the first of these symbols that it has. */
 function resized(loaded: LoadedModel, symbols: readonly string[], size: number, batch: number): LoadedModel {
   const { name, open } = loaded;
@@ -67,9 +56,8 @@ function resized(loaded: LoadedModel, symbols: readonly string[], size: number, 
     const problem = `${name}: generation needs a graph with an open dimension called ${symbols.join(' or ')}`;
     throw new PlatformError('model', `${problem}; export the model with it, or leave generation out`);
   }
-  const bound = bindDimensions(open, readSizes(loaded).set(symbol, size), { batch });
-  const model = { ...bound, graph: { ...bound.graph, given: loaded.model.graph.given } };
-  return { ...loaded, name: `${name} (${symbol} ${size})`, model };
+  const sized = withSizes(loaded, batch, { batch, dimensions: new Map([[symbol, size]]) });
+  return { ...sized, name: `${name} (${symbol} ${size})` };
 }
 
 /**

@@ -24,7 +24,7 @@ export interface ReportSettings {
   readonly origin?: Origin | undefined;
   readonly cut: Cut;
   readonly granularity: number;
-  readonly keepDynamic?: boolean | undefined;
+  readonly keep_dynamic?: boolean | undefined;
   readonly batch: number;
   readonly protocol: Protocol;
   /** none: the command measures nothing. */
@@ -166,7 +166,7 @@ export function isPartial({ models }: Report): boolean {
 
 export function buildReport(
   given: EstimateResult,
-  { evaluation, origin, cut, granularity, keepDynamic = false, batch, protocol, measure, targetError }: ReportSettings,
+  { evaluation, origin, cut, granularity, keep_dynamic = false, batch, protocol, measure, targetError }: ReportSettings,
 ): Report {
   const result = withoutUnknownIntervals(given);
   const { system } = result;
@@ -181,7 +181,7 @@ export function buildReport(
     settings: {
       cut,
       granularity,
-      keep_dynamic: keepDynamic,
+      keep_dynamic,
       batch,
       ...withSnakeKeys(protocol),
       target_error_percent: toPercent(targetError),

@@ -25,9 +25,9 @@ export async function onnxTarget(
   const { granularity, runOptions } = settings;
   const cut = settings.graph === 'source' ? 'layer' : 'kernel';
   const needsAgent = cut === 'kernel' || !isCompletelyTyped(loaded.model);
-  const keepDynamic = settings.graph === 'optimized_open';
+  const keep_dynamic = settings.graph === 'optimized_open';
   const { graph } = needsAgent
-    ? await graphToCut(loaded, { cut, runOptions, keepDynamic }, await agent(), signal)
+    ? await graphToCut(loaded, { cut, runOptions, keep_dynamic }, await agent(), signal)
     : { graph: layerGraph(loaded.model) };
   const uses = lastUses(graph);
   const cuts = cutSequences(graph, cut, granularity);

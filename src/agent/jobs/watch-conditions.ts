@@ -5,14 +5,8 @@ import type { SharedRuns } from './timed-runs.js';
 /** Clock tick of /proc/stat: USER_HZ is 100 on every Linux that Node runs on (proc_stat(5)). */
 const MS_PER_TICK = 10;
 
-export interface ProcessorTimes {
-  readonly cores: number;
-  readonly busyMs: number;
-  readonly stealMs: number;
-}
-
 /** From Linux's /proc/stat; undefined where its format is unknown. */
-export function processorTimesIn(procStat: string): ProcessorTimes | undefined {
+export function processorTimesIn(procStat: string) {
   const total = /^cpu +((?:\d+ ?)+)$/m.exec(procStat)?.[1]?.trim().split(' ').map(Number);
   const cores = procStat.match(/^cpu\d+ /gm)?.length ?? 0;
   if (total === undefined || total.length < 8 || cores === 0) return undefined;
@@ -24,13 +18,6 @@ export function processorTimesIn(procStat: string): ProcessorTimes | undefined {
 export function throttledMsIn(cpuStat: string): number | undefined {
   const microseconds = /^throttled_usec (\d+)/m.exec(cpuStat)?.[1];
   return microseconds === undefined ? undefined : Number(microseconds) / 1000;
-}
-
-interface Sample {
-  readonly times: ProcessorTimes | undefined;
-  readonly ownMs: number;
-  readonly throttledMs: number | undefined;
-  readonly mhz: number | undefined;
 }
 
 function mhzIn(kilohertz: string | undefined): number | undefined {
@@ -51,7 +38,7 @@ export function watchConditions(
   nowNs: () => bigint,
   read: ReadSystemFile = readSystemFile,
 ): () => Conditions | undefined {
-  const take = (): Sample => {
+  const take = () => {
     const { user, system } = process.cpuUsage();
     return {
       times: processorTimesIn(read('/proc/stat') ?? ''),

@@ -1,7 +1,7 @@
 import semver from 'semver';
 import { PlatformError } from '../../base/errors.js';
 import type { PredictorOpenRequest } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
-import { FRAMEWORK_REMEDY } from '../../manifest/index.js';
+import { FRAMEWORK_REMEDY } from '../../manifest/requirements.js';
 import type { Framework } from '../../predictor/predictor.js';
 import { isSameFramework } from '../../base/framework-name.js';
 import { isAny, isLatest } from '../../base/platform-name.js';

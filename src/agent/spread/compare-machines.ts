@@ -1,7 +1,7 @@
 import { mean, median } from '../../base/mean.js';
 import type { Measurement } from '../../measurement/measurement.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
-import type { MachineSpread, MeasureRequest } from '../benchmark-agent.js';
+import type { MeasureRequest } from '../benchmark-agent.js';
 import { sharedSetupKey } from '../client/requests-together.js';
 
 /** One request in this many is measured on all machines, and at most this many requests. */
@@ -42,25 +42,13 @@ export function comparedMs({ outcome }: Measurement): number | undefined {
   return Math.max(0, trimmedMean(outcome.runMs) - (outcome.overheadMs ?? 0));
 }
 
-export interface Outlier<Machine> {
-  readonly machine: Machine;
-  /** Relative difference from the median of all machines: a machine with 0.5 takes 50 % longer. */
-  readonly difference: number;
-}
-
-export interface Comparison<Machine> {
-  readonly requests: number;
-  readonly outliers: readonly Outlier<Machine>[];
-  readonly spread: MachineSpread | undefined;
-}
-
 function relativeDeviation(values: readonly number[]): number {
   const center = mean(values);
   return Math.sqrt(values.reduce((sum, value) => sum + (value / center - 1) ** 2, 0) / (values.length - 1));
 }
 
 /** By the total time of the same requests. Outliers are beyond the spread of others, and {@link MIN_DIFFERENCE}. */
-export function compareMachines<Machine>(compared: readonly Compared<Machine>[]): Comparison<Machine> {
+export function compareMachines<Machine>(compared: readonly Compared<Machine>[]) {
   const indices = [...(compared[0]?.ms.keys() ?? [])];
   const common = indices.filter((index) => compared.every(({ ms }) => ms[index] !== undefined));
   const sums = compared.map(({ machine, ms }) => {
@@ -68,6 +56,7 @@ export function compareMachines<Machine>(compared: readonly Compared<Machine>[])
   });
   const centerMs = median(sums.map(({ sumMs }) => sumMs));
   if (compared.length < 2 || !(centerMs > 0)) return { requests: common.length, outliers: [], spread: undefined };
+  // A machine with 0.5 takes 50 % longer than the median of all.
   const differences = sums.map(({ machine, sumMs }) => ({ machine, sumMs, difference: sumMs / centerMs - 1 }));
   const typical = median(differences.map(({ difference }) => Math.abs(difference)));
   const limit = Math.max(MIN_DIFFERENCE, OUTLIER_SCORE * DEVIATIONS_PER_MAD * typical);

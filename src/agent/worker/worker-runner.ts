@@ -10,11 +10,6 @@ import { type TaskOptions, TaskLimiter } from './task-limiter.js';
 /** Most jobs beside each other. More processes would save little time for the memory that they need. */
 const MAX_CONCURRENT_JOBS = 8;
 
-export interface BesideEnd {
-  readonly end: JobEnd;
-  readonly shareMs: number;
-}
-
 /** A job that measures runs alone. A process is replaced after some jobs, any failure, and for another occasion. */
 export class WorkerRunner {
   readonly #limiter: TaskLimiter;
@@ -45,9 +40,9 @@ export class WorkerRunner {
     }, options);
   }
 
-  async runUntimed(job: WorkerJob, limits: Limits, options: JobHooks & TaskOptions = {}): Promise<BesideEnd> {
+  async runUntimed(job: WorkerJob, limits: Limits, options: JobHooks & TaskOptions = {}) {
     this.#check(job);
-    const perform = async (): Promise<BesideEnd> => {
+    const perform = async () => {
       const startMs = this.#limiter.sharedMs;
       const process = this.#takeIdle(job);
       if (process === undefined) await this.#killIdle();

@@ -40,8 +40,8 @@ import {
 } from '../../measurement/system.js';
 import { stackText, toSystemDocument } from '../../measurement/system-document.js';
 import { modelFromBenchmark, weightlessBenchmark } from '../../measurement/weightless.js';
-import { isCompletelyTyped, layerGraph, type LayerGraph } from '../../onnx/layers/layer-graph.js';
-import { type LayerShare, sharesOfLayers } from '../../onnx/layers/shares-of-layers.js';
+import { isCompletelyTyped, layerGraph } from '../../onnx/layers/layer-graph.js';
+import { sharesOfLayers } from '../../onnx/layers/shares-of-layers.js';
 import type { Model } from '../../onnx/model/model.js';
 import { annotatedModel } from '../../registry/annotated-model.js';
 import { keepLayers } from '../../platform-documents/keep-layers.js';
@@ -196,21 +196,14 @@ function noiseIn({ conditions, untracedMs }: LayerTrace, { cores }: System, thre
   });
 }
 
-interface Placed {
-  readonly source: LayerGraph;
-  readonly timed: readonly KernelRow[];
-  /** For each of these, the layers of the author that it computes. */
-  readonly shares: readonly (readonly LayerShare[])[];
-}
-
-/** The outermost kernels of a trace on the author's graph. */
+/** The outermost kernels of a trace, and for each of them the layers of the author's graph that it computes. */
 async function onAuthorsGraph(
   model: Model,
   runOptions: RunOptions,
   rows: readonly KernelRow[],
   agent: BenchmarkAgent,
   signal: AbortSignal,
-): Promise<Placed> {
+) {
   const benchmark = weightlessBenchmark(model);
   const inferred = isCompletelyTyped(model) ? undefined : await agent.inferTypes(benchmark, signal);
   const optimized = await agent.optimize(benchmark, optimizingRun(runOptions), signal);
@@ -224,7 +217,11 @@ async function onAuthorsGraph(
 }
 
 /** The author's layers by the index of a kernel. */
-function mapSources({ source, timed, shares }: Placed): ReadonlyMap<string, readonly SourceLayer[]> {
+function mapSources({
+  source,
+  timed,
+  shares,
+}: Awaited<ReturnType<typeof onAuthorsGraph>>): ReadonlyMap<string, readonly SourceLayer[]> {
   return new Map(
     timed.map(({ sequenceIndex }, at) => [
       sequenceIndex,

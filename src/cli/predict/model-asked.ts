@@ -1,7 +1,10 @@
 import type { ModelToOpen } from '../../agent/client/prediction-client.js';
 import { PlatformError } from '../../base/errors.js';
 import { isSameName } from '../../base/platform-name.js';
-import { ANY_FRAMEWORK, identifyManifest, loadManifest, type ManifestIdentity, orThrow } from '../../manifest/index.js';
+import { ANY_FRAMEWORK } from '../../manifest/fields.js';
+import { identifyManifest, type ManifestIdentity } from '../../manifest/identity.js';
+import { loadManifest } from '../../manifest/load.js';
+import { orThrow } from '../../manifest/problem.js';
 import { parseModelReference } from '../../manifest/reference.js';
 import { zooNames } from '../../registry/load-model.js';
 import { MADE_UP } from '../../registry/made-up-weights.js';

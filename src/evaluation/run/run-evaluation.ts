@@ -8,7 +8,7 @@ import type { AgentEndpoint, Run } from '../link/link.js';
 import { loadSubmission, type Submission } from '../submission.js';
 import { setSpanModels, setSpanFramework } from '../span-attributes.js';
 import { standbyAgent } from '../../agent/spread/standby-agent.js';
-import { isOneAgent } from '../../manifest/index.js';
+import { isOneAgent } from '../../manifest/agents.js';
 import { evaluateEach } from './evaluate-each.js';
 import { evaluateOn } from './evaluate-on.js';
 import { findLargest, describeAgents, groupBySystem, withAgents } from './measuring-systems.js';

@@ -2,7 +2,7 @@ import { fromWireBenchmark, toWireBenchmark } from '../../agent/wire/benchmark-w
 import { PlatformError } from '../../base/errors.js';
 import * as wire from '../../generated/mlmodelscope/evaluation/v1/submission.js';
 import { quoted } from '../../base/quoted.js';
-import type { AgentChoice } from '../../manifest/index.js';
+import type { AgentChoice } from '../../manifest/agents.js';
 import type { Submission } from '../submission.js';
 
 /** The evaluation, three manifests, and a thousand models' manifests, files and lock files. */
@@ -72,8 +72,4 @@ export function fromWireSubmission(message: wire.Submission | undefined): Submis
 
 export function encodeSubmission(submission: Submission): Uint8Array {
   return wire.Submission.encode(toWireSubmission(submission)).finish();
-}
-
-export function decodeSubmission(bytes: Uint8Array): Submission {
-  return fromWireSubmission(wire.Submission.decode(bytes));
 }

@@ -32,13 +32,8 @@ const ELEMENT_TYPES: ReadonlyMap<string, ElementType> = new Map([
   ['FP64', 'float64'],
 ]);
 
-interface MadeInput {
-  readonly tensor: ModelInferRequest['inputs'][number];
-  readonly bytes: Buffer;
-}
-
 /** The first open dimension is the batch, every other one is 1. */
-function madeInput({ name, datatype, shape }: ModelMetadataResponse_TensorMetadata, samples: number): MadeInput {
+function madeInput({ name, datatype, shape }: ModelMetadataResponse_TensorMetadata, samples: number) {
   const elementType = ELEMENT_TYPES.get(datatype);
   if (elementType === undefined) {
     throw new PlatformError(

@@ -74,14 +74,8 @@ function checkSymbols(model: Model, bindings: ReadonlyMap<string, number>): void
   }
 }
 
-interface OpenDimension {
-  readonly input: string;
-  readonly symbol: string;
-  /** The names that need a size: the symbol itself, or the names in its expression. */
-  readonly names: readonly string[];
-}
-
-function openDimensions({ source, graph }: Model, input: string, sizes: ReadonlyMap<string, number>): OpenDimension[] {
+/** With the names that need a size: the symbol itself, or the names in its expression. */
+function openDimensions({ source, graph }: Model, input: string, sizes: ReadonlyMap<string, number>) {
   const dims = graph.types.get(input)?.dims;
   const place = `${source}: input ${quoted(input)}`;
   if (dims === undefined) {

@@ -59,14 +59,11 @@ function maySteer(type: TensorType): boolean {
   return type.elementType === 'int64' || type.elementType === 'int32' || type.elementType === 'bool';
 }
 
-export interface UnknownValues {
-  readonly types: readonly string[];
-  /** Those whose content matters, since it may steer an operator: computed from shapes, or integers computed from constants. */
-  readonly contents: readonly string[];
-}
-
-/** The values of a model that only a runtime can infer. Where there are none, {@link layerGraph} needs no runtime. */
-export function unknownValues(model: Model): UnknownValues {
+/**
+ * The values of a model that only a runtime can infer. Where there are none, {@link layerGraph} needs no runtime.
+ * `contents` matter since they may steer an operator: computed from shapes, or integers computed from constants.
+ */
+export function unknownValues(model: Model) {
   const { graph } = model;
   const { folded, fromShapes } = constantValues(graph);
   const types: string[] = [];

@@ -5,7 +5,7 @@ import { constantTensor, isConstant } from './constant-node.js';
 import { readType, tensorTypes } from '../model/declared-type.js';
 import { FunctionTable } from '../functions/function-table.js';
 import { inlineFunctions } from '../functions/inline-functions.js';
-import type { DeclaredType, Model, Tensor } from '../model/model.js';
+import type { DeclaredType, Model } from '../model/model.js';
 import { convertNode } from '../model/nested-nodes.js';
 import { checkedIrVersion, importedOpsets, opsetsInUse } from '../model/opsets.js';
 import { liveNodes, orderNodes } from '../model/order-nodes.js';
@@ -61,13 +61,8 @@ export function modelFromProto(proto: ModelProto, tensors: TensorReader, budget:
   };
 }
 
-interface Constant {
-  readonly name: string;
-  readonly make: () => Tensor;
-}
-
 /** Initializers and Constant nodes, in the file's order; without a name, nothing can read them. */
-function constantTensors(graph: GraphProto, nodes: readonly NodeProto[], tensors: TensorReader): readonly Constant[] {
+function constantTensors(graph: GraphProto, nodes: readonly NodeProto[], tensors: TensorReader) {
   const [sparse] = graph.sparseInitializer;
   if (sparse !== undefined) {
     const name = quoted(sparse.values?.name ?? '');

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../base/errors.js';
-import type { Requirements } from '../../manifest/index.js';
+import type { Requirements } from '../../manifest/requirements.js';
 
 export interface Described {
   readonly digest: string;

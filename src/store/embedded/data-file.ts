@@ -14,12 +14,6 @@ const META_PAGE_FLAG = 0x08;
 const LMDB_MAGIC = 0xbeefc0de;
 const LMDB_DATA_VERSION = 2;
 
-export interface Extent {
-  readonly transaction: bigint;
-  readonly pageBytes: number;
-  readonly usedBytes: number;
-}
-
 /**
  * Opens the file of LMDB's pages, creating an empty one. Refuses other content and a truncated file (PlatformError
  * `storage`), on which the binding crashes the process.
@@ -35,7 +29,7 @@ export function openDataFile(path: string): number {
   return file;
 }
 
-export function readExtent(file: number, path: string): Extent {
+export function readExtent(file: number, path: string) {
   if (!fstatSync(file).isFile()) throw damaged(path, 'it is not a file');
   const first = Buffer.alloc(META_BYTES);
   const bytesRead = readSync(file, first, 0, META_BYTES, 0);

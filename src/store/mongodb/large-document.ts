@@ -22,14 +22,12 @@ interface Reference {
   readonly count: number;
 }
 
-/** A document that the server accepts, and the pieces of the fields that it lacks: its largest fields. */
-export interface SplitDocument {
-  readonly document: Document;
-  readonly parts: readonly DocumentPart[];
-}
-
-/** @param owner collection and _id @param document encoded for the server @param json the same before encoding */
-export function splitDocument(owner: string, document: Document, json: object): SplitDocument {
+/**
+ * A document that the server accepts, and the pieces of the fields that it lacks: its largest fields.
+ *
+ * @param owner collection and _id @param document encoded for the server @param json the same before encoding
+ */
+export function splitDocument(owner: string, document: Document, json: object) {
   let excess = BSON.calculateObjectSize(document) - MAX_DOCUMENT_BYTES;
   if (excess <= 0) return { document, parts: [] };
   const small = new Map(Object.entries<unknown>({ ...document, [SPLIT]: true }));

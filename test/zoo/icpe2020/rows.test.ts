@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { loadManifest, orThrow } from '../../../src/manifest/index.js';
+import { loadManifest } from '../../../src/manifest/load.js';
+import { orThrow } from '../../../src/manifest/problem.js';
 import type { Model } from '../../../src/onnx/model/model.js';
 import { ICPE2020 } from '../../../src/zoo/architectures/icpe2020/index.js';
 import { zooSizes } from '../support/zoo-sizes.js';

@@ -92,16 +92,11 @@ function factorings(product: number, axes: number): readonly (readonly number[])
   return [[...repeated(axes - 1, 1), product]];
 }
 
-interface Picture {
-  readonly picture: readonly number[];
-  readonly block: readonly number[];
-}
-
 /** Largest product of a block's sizes for which all ways are tried. */
 const MAX_BLOCK = 4096;
 
 /** Sizes of a picture and of its blocks that give the columns in the input of a Col2Im. */
-function pictureAndBlock({ node, count, input, output, constant }: OperatorUse): Picture | undefined {
+function pictureAndBlock({ node, count, input, output, constant }: OperatorUse) {
   const [, rows = 0, columns = 0] = input(0) ?? [];
   const axes = count;
   const blocks = new Blocks(node, axes);

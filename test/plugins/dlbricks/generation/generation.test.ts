@@ -105,6 +105,12 @@ test('an evaluation reports the times of the first token and of all further toke
   assert.deepEqual([generation.model, generation.prompt, generation.tokens], ['small', 8, 12]);
   assert.deepEqual(generation.cache_lengths, [8, 11, 13, 16, 18]);
   assert.equal(steps.length, 5);
+  const sizeIn = (model: (typeof steps)[number], of: string) => model.dimensions.find(({ name }) => name === of)?.size;
+  assert.equal(prefill && sizeIn(prefill, 'sequence'), 8);
+  assert.deepEqual(
+    steps.map((step) => sizeIn(step, 'past')),
+    generation.cache_lengths,
+  );
   assert.equal(generation.first_token_ms, prefill?.estimate_ms);
   // Every kernel takes 2 ms at any length, so that each of the eleven further tokens takes the same.
   const step = steps[0]?.estimate_ms ?? 0;

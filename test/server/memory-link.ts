@@ -1,6 +1,7 @@
-import type { Submission } from '../submission.js';
-import { decodeSubmission } from '../wire/submission-wire.js';
-import type { Link, PlatformEnd, PluginEnd, PlatformMessage, PluginMessage } from './link.js';
+import type { Link, PlatformEnd, PlatformMessage, PluginEnd, PluginMessage } from '../../src/evaluation/link/link.js';
+import type { Submission } from '../../src/evaluation/submission.js';
+import { fromWireSubmission } from '../../src/evaluation/wire/submission-wire.js';
+import { Submission as Message } from '../../src/generated/mlmodelscope/evaluation/v1/submission.js';
 
 /** When this many messages wait for the other end, the sender waits. */
 const CAPACITY = 16;
@@ -63,7 +64,9 @@ function end<Sent, Passed, Received>(
 }
 
 function withSubmission(message: PlatformMessage<Uint8Array>): PlatformMessage<Submission> {
-  return message.kind === 'run' ? { ...message, submission: decodeSubmission(message.submission) } : message;
+  return message.kind === 'run'
+    ? { ...message, submission: fromWireSubmission(Message.decode(message.submission)) }
+    : message;
 }
 
 export function memoryLink(): { readonly platform: PlatformEnd; readonly plugin: PluginEnd } {
