@@ -2,8 +2,8 @@ import type { ModelToOpen } from '../../agent/client/prediction-client.js';
 import { PlatformError } from '../../base/errors.js';
 import { isSameName } from '../../base/platform-name.js';
 import { ANY_FRAMEWORK, identifyManifest, loadManifest, type ManifestIdentity, orThrow } from '../../manifest/index.js';
-import { parseModelReference } from '../../manifest/reference.js';
-import { zooNames } from '../../registry/load-model.js';
+import { parseModelReference, ZOO_PREFIX } from '../../manifest/reference.js';
+import { resolveReference, zooNames } from '../../registry/load-model.js';
 import { MADE_UP } from '../../registry/made-up-weights.js';
 
 export interface ModelAsked extends ModelToOpen {
@@ -19,8 +19,12 @@ const REMEDY = 'name the manifest of a model whose file has real weights (docs/m
 
 const NO_FRAMEWORK = { frameworkName: '', frameworkVersion: '' };
 
-/** @throws PlatformError `usage` for a file without a manifest, `manifest` where the manifest is wrong */
+/**
+ * @throws PlatformError `usage` for a file without a manifest and for what the zoo does not have, `manifest` where the
+ *   manifest is wrong
+ */
 export async function modelAsked(text: string, allowVersion: boolean): Promise<ModelAsked> {
+  if (text.startsWith(ZOO_PREFIX)) await resolveReference(text);
   const reference = parseModelReference(text);
   switch (reference?.kind) {
     case 'manifest': {
