@@ -10,7 +10,7 @@ import { COMMAND_DEFAULTS, type InputOptions, type OutputOptions, type SweepInpu
 type Sizes = ReadonlyMap<string, number>;
 
 export interface ModelsToLoad {
-  /** Model manifests, ONNX files, `zoo:NAME`. */
+  /** Model manifests, ONNX files, `zoo:NAME`. One that is named again is the same model. */
   readonly references: readonly string[];
   readonly batches: readonly number[];
   /** Each model is also loaded once for each combination of its dimensions' sizes. */
@@ -19,7 +19,10 @@ export interface ModelsToLoad {
   /** Whether it is allowed that no model can be used; by default, that is an error. */
   readonly canBeNone?: boolean;
   readonly runsOn?: RunningFramework | undefined;
-  /** Called with each model that cannot be used, if others can. Without it, the first such model is an error. */
+  /**
+   * Called with each model that cannot be used, if others can. Without it, the first such model is an error. The index
+   * is that among the different references.
+   */
   readonly onUnusable?: (
     model: UnusableModel,
     where: { readonly index: number; readonly batch: number; readonly sizes: Sizes },
@@ -54,7 +57,8 @@ export async function loadBatches(
   const progress = host.progress(quiet);
   const combinations = combine<number>(inputs.dimension);
   const runs = batches.flatMap((batch) => combinations.map((sizes) => ({ batch, sizes })));
-  const wanted = runs.flatMap((run) => references.map((reference, index) => ({ run, reference, index })));
+  const distinct = [...new Set(references)];
+  const wanted = runs.flatMap((run) => distinct.map((reference, index) => ({ run, reference, index })));
   const loaded: { readonly run: (typeof runs)[number]; readonly reference: string; readonly model: LoadedModel }[] = [];
   const opened = new Map<string, Promise<SizedModel>>();
   try {
@@ -95,7 +99,7 @@ export async function loadModels(
   const wanted = { references, batches: [batch], inputs, quiet, runsOn, ...unusable };
   const models = (await loadBatches(wanted, host)).flatMap((loaded) => loaded.models);
   // The dimensions of a model that could not be read are unknown.
-  if (models.length === references.length) checkInputs(models, inputs);
+  if (models.length === new Set(references).size) checkInputs(models, inputs);
   return models;
 }
 
