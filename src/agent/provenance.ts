@@ -35,6 +35,11 @@ export const provenanceSchema = z.strictObject({
         .enum(['own', 'made_up'])
         .nullable()
         .describe('Of runs of the whole model; bricks always have made-up weights'),
+      source: z
+        .enum(['file', 'zoo'])
+        .nullable()
+        .default(null)
+        .describe('zoo: built in code, without a file; null in documents of earlier versions'),
     }),
   ),
   protocol: z
@@ -59,7 +64,7 @@ export const provenanceField = provenanceSchema
   .default(null)
   .describe('What the document is of; null in documents of earlier versions');
 
-type Field = 'protocol' | 'host' | 'stack' | 'surroundings' | 'graph_sha256' | 'file_sha256' | 'weights';
+type Field = 'protocol' | 'host' | 'stack' | 'surroundings' | 'graph_sha256' | 'file_sha256' | 'weights' | 'source';
 
 type Described = SystemFacts & Pick<AgentDescription, 'host' | 'surroundings'>;
 
@@ -67,6 +72,7 @@ type Described = SystemFacts & Pick<AgentDescription, 'host' | 'surroundings'>;
 type ModelOfOrigin = Pick<LoadedModel, 'name' | 'identity' | 'sha256' | 'weights'> & {
   readonly model?: Model;
   readonly ranWith?: 'own' | 'made_up' | undefined;
+  readonly source?: Pick<NonNullable<LoadedModel['source']>, 'kind'> | undefined;
 };
 
 export interface Origin {
@@ -86,6 +92,7 @@ const USUAL_REASONS: Readonly<Record<Field, string>> = {
   graph_sha256: 'the graph was not read',
   file_sha256: 'no manifest states the checksum of a file',
   weights: 'the agent does not say it',
+  source: 'only the agent knows',
 };
 
 /** Weights of whole models: their files' own where the agent has the files. */
@@ -102,6 +109,7 @@ export function buildProvenance({ identities = [], models = [], protocol, agent,
     graph_sha256: known('graph_sha256', () => (model.model === undefined ? null : signatureWithoutName(model.model))),
     file_sha256: known('file_sha256', () => model.sha256 ?? null),
     weights: known('weights', () => weightsIn(agent, model)),
+    source: known('source', () => model.source?.kind ?? null),
   }));
   const fields = {
     protocol: known('protocol', () => (protocol === undefined ? null : withSnakeKeys(protocol))),

@@ -12,6 +12,7 @@ export interface ModelAsked extends ModelToOpen {
   readonly identity?: ManifestIdentity;
   /** undefined where only the agent knows. */
   readonly weights?: 'own' | 'made_up';
+  readonly source?: 'file' | 'zoo';
   readonly warning: string | undefined;
 }
 
@@ -38,7 +39,8 @@ export async function modelAsked(text: string, allowVersion: boolean): Promise<M
           : { frameworkName: framework.name, frameworkVersion: allowVersion ? '' : framework.version };
       const identity = identifyManifest('model', manifest, { sha256 });
       const weights = isOfZoo ? 'made_up' : 'own';
-      return { modelName: name, modelVersion: version, ...asked, path: reference.path, warning, identity, weights };
+      const from = { path: reference.path, source: isOfZoo ? 'zoo' : 'file' } as const;
+      return { modelName: name, modelVersion: version, ...asked, ...from, warning, identity, weights };
     }
     case 'onnx': {
       const advice = 'docs/manifests.md shows one, with the steps from a picture to its classes';
@@ -49,8 +51,8 @@ export async function modelAsked(text: string, allowVersion: boolean): Promise<M
     }
     case 'zoo': {
       const warning = `the weights of ${text} ${MADE_UP}; ${REMEDY}`;
-      const weights = 'made_up';
-      return { modelName: reference.name, modelVersion: '', ...NO_FRAMEWORK, path: undefined, warning, weights };
+      const ofZoo = { weights: 'made_up', source: 'zoo' } as const;
+      return { modelName: reference.name, modelVersion: '', ...NO_FRAMEWORK, path: undefined, warning, ...ofZoo };
     }
     case undefined: {
       const [, name = text, version = ''] = /^(.+):([^:]*)$/.exec(text) ?? [];
