@@ -65,10 +65,14 @@ export function processesBelow(root: number, database?: number): readonly Proces
     const parent = stats.get(pid)?.parent ?? 0;
     return pid === root || (parent > 1 && descends(parent));
   };
+  const commandLineOf = (pid: number): string => read(pid, 'cmdline').replaceAll('\0', ' ');
   const roleHere = (pid: number): ProcessRole | undefined => {
     if (pid === root) return 'benchmark';
     if (pid === database) return 'database';
-    return descends(pid) ? processRoleOf(read(pid, 'cmdline').replaceAll('\0', ' ')) : undefined;
+    if (!descends(pid)) return undefined;
+    const commandLine = commandLineOf(pid);
+    // A process that was just forked, and has not started its own program yet, has the command line of its parent.
+    return commandLine === commandLineOf(stats.get(pid)?.parent ?? 0) ? undefined : processRoleOf(commandLine);
   };
   return pids.flatMap((pid): ProcessFigures | readonly [] => {
     const role = roleHere(pid);

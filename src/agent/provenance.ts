@@ -36,6 +36,11 @@ export const provenanceSchema = z.strictObject({
         .enum(['own', 'made_up'])
         .nullable()
         .describe('Of runs of the whole model; bricks always have made-up weights'),
+      source: z
+        .enum(['file', 'zoo'])
+        .nullable()
+        .default(null)
+        .describe('zoo: built in code, without a file; null in documents of earlier versions'),
     }),
   ),
   protocol: z
@@ -60,7 +65,7 @@ export const provenanceField = provenanceSchema
   .default(null)
   .describe('What the document is of; null in documents of earlier versions');
 
-type Field = 'protocol' | 'host' | 'stack' | 'surroundings' | 'graph_sha256' | 'file_sha256' | 'weights';
+type Field = 'protocol' | 'host' | 'stack' | 'surroundings' | 'graph_sha256' | 'file_sha256' | 'weights' | 'source';
 
 type Described = SystemFacts & Pick<AgentDescription, 'host' | 'surroundings'>;
 
@@ -68,6 +73,7 @@ type Described = SystemFacts & Pick<AgentDescription, 'host' | 'surroundings'>;
 type ModelOfOrigin = Pick<LoadedModel, 'name' | 'identity' | 'sha256' | 'weights'> & {
   readonly model?: Model;
   readonly ranWith?: 'own' | 'made_up' | undefined;
+  readonly source?: Pick<NonNullable<LoadedModel['source']>, 'kind'> | undefined;
 };
 
 export interface Origin {
@@ -87,6 +93,7 @@ const USUAL_REASONS: Readonly<Record<Field, string>> = {
   graph_sha256: 'the graph was not read',
   file_sha256: 'no manifest states the checksum of a file',
   weights: 'the agent does not say it',
+  source: 'only the agent knows',
 };
 
 /** Weights of whole models: their files' own where the agent has the files. */
@@ -103,6 +110,7 @@ export function buildProvenance({ identities = [], models = [], protocol, agent,
     graph_sha256: known('graph_sha256', () => (model.model === undefined ? null : signatureWithoutName(model.model))),
     file_sha256: known('file_sha256', () => model.sha256 ?? null),
     weights: known('weights', () => weightsIn(agent, model)),
+    source: known('source', () => model.source?.kind ?? null),
   }));
   const fields = {
     protocol: known('protocol', () => (protocol === undefined ? null : withSnakeKeys(protocol))),

@@ -70,10 +70,22 @@ export function expectation(issue: z.core.$ZodRawIssue | z.core.$ZodIssue, names
   }
 }
 
+const NUMBERS: ReadonlySet<string> = new Set(['number', 'int']);
+
+function isOfNumber(issue: z.core.$ZodIssue): boolean {
+  if (issue.code === 'invalid_type') return NUMBERS.has(issue.expected);
+  return (issue.code === 'too_small' || issue.code === 'too_big') && NUMBERS.has(issue.origin);
+}
+
+/** Numbers' own messages may say only what was expected, as in bounded-number.ts. */
+function ownMessage(issue: z.core.$ZodIssue): string {
+  const { message } = issue;
+  return isOfNumber(issue) && !message.startsWith('expected ') ? `expected ${message}` : message;
+}
+
 function messageIn(issue: z.core.$ZodIssue): string {
   const { message } = issue;
-  // Those of bounded-number.ts say only what was expected.
-  if (!FROM_LIBRARY.test(message)) return /^a (whole )?number /.test(message) ? `expected ${message}` : message;
+  if (!FROM_LIBRARY.test(message)) return ownMessage(issue);
   switch (issue.code) {
     case 'invalid_type':
       return `expected ${expectation(issue)}, found ${findReceived(message)}`;

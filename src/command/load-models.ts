@@ -9,7 +9,7 @@ import { groupedBy } from '../base/grouped-by.js';
 import { COMMAND_DEFAULTS, type InputOptions, type OutputOptions, type SweepInputOptions } from './options.js';
 
 export interface ModelsToLoad {
-  /** Model manifests, ONNX files, `zoo:NAME`. */
+  /** Model manifests, ONNX files, `zoo:NAME`. One that is named again is the same model. */
   readonly references: readonly string[];
   readonly batches: readonly number[];
   /** Each model is also loaded once for each combination of its dimensions' sizes. */
@@ -18,7 +18,10 @@ export interface ModelsToLoad {
   /** Whether it is allowed that no model can be used; by default, that is an error. */
   readonly canBeNone?: boolean;
   readonly runsOn?: RunningFramework | undefined;
-  /** Called with each model that cannot be used, if others can. Without it, the first such model is an error. */
+  /**
+   * Called with each model that cannot be used, if others can. Without it, the first such model is an error. The index
+   * is that among the different references.
+   */
   readonly onUnusable?: ((model: UnusableModel, index: number) => void) | undefined;
 }
 
@@ -51,7 +54,8 @@ export async function loadBatches(
   const runs = batches.flatMap((batch) =>
     combinations.map((sizes) => ({ batch, sizes, loaded: [] as Referred[], unusable: [] as UnusableModel[] })),
   );
-  const wanted = runs.flatMap((run) => references.map((reference, index) => ({ ...run, reference, index })));
+  const distinct = [...new Set(references)];
+  const wanted = runs.flatMap((run) => distinct.map((reference, index) => ({ ...run, reference, index })));
   const opened = new Map<string, Promise<SizedModel>>();
   try {
     for (const [done, { batch, sizes, loaded, unusable, reference, index }] of wanted.entries()) {
@@ -88,7 +92,7 @@ export async function loadModels(
   const wanted = { references, batches: [batch], inputs, quiet, runsOn, onUnusable };
   const models = (await loadBatches(wanted, host)).flatMap((loaded) => loaded.models);
   // The dimensions of a model that could not be read are unknown.
-  if (models.length === references.length) checkInputs(models, inputs);
+  if (models.length === new Set(references).size) checkInputs(models, inputs);
   return models;
 }
 

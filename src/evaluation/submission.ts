@@ -11,7 +11,8 @@ import { symbolicBenchmark } from '../measurement/symbolic-benchmark.js';
 import { modelFromBenchmark, weightlessBenchmark } from '../measurement/weightless.js';
 import type { Model } from '../onnx/model/model.js';
 import { parseModel } from '../onnx/read/read-model.js';
-import { INLINED_SIZE, ReadingBudget } from '../onnx/bytes/reading-budget.js';
+import { ReadingBudget } from '../onnx/bytes/reading-budget.js';
+import { MAX_INLINED_SIZE } from '../onnx/functions/inline-functions.js';
 import { loadEvaluation, type LoadedEvaluation, type LoadEvaluationOptions } from '../registry/load-evaluation.js';
 import type { UnusableModel } from '../registry/unusable-model.js';
 import { buildZooModel } from '../zoo/zoo.js';
@@ -32,8 +33,11 @@ export interface LoadedSubmission {
   readonly submission: Submission;
 }
 
-/** Twenty times the bytes of a request, because decoded nodes take more memory, and twice the nodes of one model. */
-const LIMITS = { structureBytes: 2 ** 31, nodes: 2 ** 20, inlinedSize: INLINED_SIZE };
+/**
+ * Twenty times the bytes of a request, because decoded nodes take more memory, and twice the nodes and functions of one
+ * model: a model that is too large by itself leaves enough for the others.
+ */
+const LIMITS = { structureBytes: 2 ** 31, nodes: 2 ** 20, inlinedSize: 2 * MAX_INLINED_SIZE };
 
 const NOT_SUBMITTED = 'no such file in the submission';
 
@@ -90,7 +94,7 @@ export async function loadSubmission(
   submission: Submission,
   check?: LoadEvaluationOptions['check'],
 ): Promise<LoadedSubmission> {
-  const budget = new ReadingBudget(LIMITS, 'usage');
+  const budget = new ReadingBudget(LIMITS);
   const files = new Map(submission.files);
   const loaded = await loadEvaluation(submission.manifestPath, {
     files: openFiles(submission),

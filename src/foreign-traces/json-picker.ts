@@ -49,6 +49,8 @@ function endsLiteral(byte: number | undefined): boolean {
  */
 export class JsonPicker {
   private buffer: Buffer = Buffer.alloc(0);
+  /** What the buffer is the beginning of, where it is not a chunk. */
+  private room: Buffer | undefined;
   /** Offset of the next byte in the buffer; beyond its end where an escaped character is in the next chunk. */
   private at = 0;
   /** Position of the buffer's first byte in the file. */
@@ -75,13 +77,30 @@ export class JsonPicker {
 
   write(chunk: Buffer): void {
     const held = this.value?.path === undefined ? Math.min(this.at, this.buffer.length) : this.value.start;
-    const rest = this.buffer.subarray(held);
-    this.buffer = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    this.append(chunk, held);
     this.at -= held;
     this.base += held;
     if (this.value !== undefined) this.value.start -= held;
     if (this.base === 0 && this.at === 0 && this.buffer.subarray(0, 3).equals(BYTE_ORDER_MARK)) this.at = 3;
     this.advance();
+  }
+
+  /** @param held offset of the first byte in the buffer that is still needed */
+  private append(chunk: Buffer, held: number): void {
+    const rest = this.buffer.subarray(held);
+    const length = rest.length + chunk.length;
+    if (rest.length === 0) {
+      this.buffer = chunk;
+      this.room = undefined;
+      return;
+    }
+    if (this.room === undefined || held > 0 || length > this.room.length) {
+      // A value of many chunks is copied a few times only, because its room is doubled.
+      this.room = Buffer.allocUnsafe(held === 0 ? 2 * length : length);
+      rest.copy(this.room);
+    }
+    chunk.copy(this.room, rest.length);
+    this.buffer = this.room.subarray(0, length);
   }
 
   end(): void {

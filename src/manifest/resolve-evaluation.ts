@@ -141,9 +141,9 @@ export async function referredManifests(path: string): Promise<readonly Referred
   const found: ReferredManifest[] = [];
   const problems: Problem[] = [];
   for (const { kind, reference, at } of [...models, ...others]) {
-    const { path: place, sha256, problem } = (await locateManifest(document, kind, reference, at, DISK)) ?? {};
-    if (problem !== undefined) problems.push(problem);
-    else if (place !== undefined && sha256 !== undefined) found.push({ kind, reference, path: place, sha256 });
+    const located = await locateManifest(document, kind, reference, at, DISK);
+    if (located?.problem !== undefined) problems.push(located.problem);
+    else if (located !== undefined) found.push({ kind, reference, path: located.path, sha256: located.sha256 });
   }
   if (problems.length > 0) orThrow({ ok: false, problems });
   return found;

@@ -70,7 +70,11 @@ export function readKernelFacts(args: Args): KernelFacts {
 const POOL_TAGS = { runUs: 'pool_run', waitUs: 'pool_wait', distributionUs: 'pool_distribution' } as const;
 
 export function tagsOfFacts({ memory, pool }: KernelFacts): Readonly<Record<string, number>> {
-  const ofPool = pool && { pool_run: pool.runUs, pool_wait: pool.waitUs, pool_distribution: pool.distributionUs };
+  const ofPool = pool && {
+    [POOL_TAGS.runUs]: pool.runUs,
+    [POOL_TAGS.waitUs]: pool.waitUs,
+    [POOL_TAGS.distributionUs]: pool.distributionUs,
+  };
   const tags = { ...withSnakeKeys(memory), ...ofPool };
   return Object.fromEntries(
     Object.entries(tags).flatMap(([tag, value]) => (value === undefined ? [] : [[tag, value]])),

@@ -182,6 +182,13 @@ function wrongReference(reference: string, { problems }: Problems): PlatformErro
   return new PlatformError('usage', lines.join('\n'));
 }
 
+/** @throws PlatformError `usage` for a wrong reference, `manifest` for a wrong manifest */
+export async function resolveReference(reference: string) {
+  const resolved = await resolveModel(reference, { zooNames });
+  if (!resolved.ok && !isManifestPath(reference)) throw wrongReference(reference, resolved);
+  return orThrow(resolved);
+}
+
 /**
  * @param named a model manifest (.yml), an ONNX file (.onnx) or `zoo:NAME`
  * @throws PlatformError `usage` for a wrong reference, `manifest` for a wrong manifest, `unsupported` where it asks for
@@ -193,9 +200,7 @@ export async function readSizedModel(named: string, options: ReadingOptions): Pr
     const read = await loadManifest(reference, ['model']);
     if (read.ok) requireFramework(read.manifest, options.runsOn);
   }
-  const resolved = await resolveModel(reference, { zooNames });
-  if (!resolved.ok && !isManifestPath(reference)) throw wrongReference(reference, resolved);
-  const { model, notes } = orThrow(resolved);
+  const { model, notes } = await resolveReference(reference);
   const sized = await readResolvedModel(model, options);
   return async (sizes) => {
     const loaded = await sized(sizes);

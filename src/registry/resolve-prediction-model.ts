@@ -1,12 +1,16 @@
 import semver from 'semver';
 import { PlatformError } from '../base/errors.js';
 import { isAny, isLatest, isSameName } from '../base/platform-name.js';
+import { suggestion } from '../base/suggestion.js';
 import { loadManifest } from '../manifest/load.js';
 import { meetsFramework } from '../manifest/requirements.js';
 import { type BuiltInManifest, builtInManifests } from './built-in-models.js';
 import { requireFramework, type RunningFramework } from './load-model.js';
 import { readFolder } from './model-folder.js';
 import { loadPredictionModel, type PredictionModel } from './prediction-model.js';
+
+/** Most models that a message names. */
+const MAX_NAMED = 20;
 
 export interface ResolvePredictionOptions {
   /** Its manifests come before those of the platform. */
@@ -31,11 +35,28 @@ function inVersion(named: readonly BuiltInManifest[], version: string): readonly
   return named.filter(({ manifest }) => semver.satisfies(manifest.version, version));
 }
 
+function listed(models: readonly BuiltInManifest[]): string {
+  const names = models.slice(0, MAX_NAMED).map(({ manifest }) => `${manifest.name} ${manifest.version}`);
+  const more = models.length - names.length;
+  return names.join(', ') + (more === 0 ? '' : ` and ${more} more`);
+}
+
+/** A similar name, and where all names are. */
+function adviceOn(name: string, own: readonly BuiltInManifest[], models: readonly BuiltInManifest[]): string {
+  const meant = suggestion(
+    name,
+    models.map(({ manifest }) => manifest.name),
+  );
+  const similar = meant === undefined ? '' : `did you mean ${meant}? `;
+  const ofFolder = own.length === 0 ? '' : `; its folder has ${listed(own)}`;
+  return `${similar}'mlmodelscope registry models' lists the models of the platform${ofFolder}`;
+}
+
 /**
  * Where several fit, the first one that the framework runs is loaded. Names are compared as the platform does.
  *
  * @param version a version, a range as in npm, or `latest`; '' and `*` accept any
- * @throws PlatformError `not_found` with the known names and versions, `unsupported` where a model asks for another
+ * @throws PlatformError `not_found` with the known versions or a similar name, `unsupported` where a model asks for another
  *   framework, and as `loadPredictionModel`
  */
 export async function resolvePredictionModel(
@@ -53,10 +74,8 @@ export async function resolvePredictionModel(
     requireFramework(chosen.manifest, runsOn);
     return loadPredictionModel(chosen.path);
   }
-  const known = (named.length > 0 ? named : models).slice(0, 100).map(({ manifest }) => {
-    return `${manifest.name} ${manifest.version}`;
-  });
   const unreadable = own.unreadable === 0 ? '' : `; ${own.unreadable} manifests of its folder have problems`;
   const problem = `no model ${name} ${version}`.trimEnd();
-  throw new PlatformError('not_found', `${problem}; there are ${known.join(', ')}${unreadable}`);
+  const advice = named.length > 0 ? `there are ${listed(named)}` : adviceOn(name, own.offered, models);
+  throw new PlatformError('not_found', `${problem}; ${advice}${unreadable}`);
 }

@@ -250,8 +250,8 @@ export class Dispatcher {
   /** Whether earlier ones look for an agent before it: the one that it has found may have come after they looked. */
   #givesWay(job: EvaluationJob): boolean {
     const earlier = [...this.#withoutAgent].filter(({ turn }) => turn < job.turn);
-    if (job.hasGivenWay || earlier.length === 0) return false;
-    job.hasGivenWay = true;
+    job.hasGivenWay = !job.hasGivenWay && earlier.length > 0;
+    if (!job.hasGivenWay) return false;
     for (const one of earlier) {
       this.#withoutAgent.delete(one);
       this.#waiting.add(one);

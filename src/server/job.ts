@@ -27,7 +27,7 @@ export class EvaluationJob {
   losses = 0;
   /** Evaluations with smaller numbers run first. */
   turn = 0;
-  /** Whether, since it last found no agent, it has let earlier ones look for an agent first. */
+  /** Whether it found an agent at its last attempt, and has let earlier ones look for one first. */
   hasGivenWay = false;
   #lackingSinceMs: number | undefined;
 

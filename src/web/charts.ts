@@ -62,7 +62,7 @@ ${rows}<li class="axis" aria-hidden="true"><span class="name">${unit}</span><spa
 }
 
 /** Of latencies of estimates in ms, with their intervals. */
-export function estimateChart(ranges: readonly Range[], other?: string): Markup | undefined {
+export function latencyChart(ranges: readonly Range[], other?: string): Markup | undefined {
   const words = { value: 'estimate', interval: 'its 95 % interval', ...(other !== undefined && { other }) };
   return rangeChart({ unit: 'ms', words, ranges });
 }

@@ -16,6 +16,8 @@ export interface MarkupColumn<Row> {
   readonly align?: 'left' | 'right';
   readonly cell: (row: Row) => Cell;
   readonly hint?: (row: Row) => string | undefined;
+  /** The whole of a shortened text: the page's script copies and saves it. */
+  readonly whole?: (row: Row) => string;
 }
 
 export function markupTable<Row>(columns: readonly MarkupColumn<Row>[], rows: readonly Row[]): MarkupTable {
@@ -24,16 +26,12 @@ export function markupTable<Row>(columns: readonly MarkupColumn<Row>[], rows: re
     aligns: columns.map(({ align = 'left' }) => align),
     rows: rows.map((row) => columns.map(({ cell }) => cell(row))),
     hints: rows.map((row) => columns.map(({ hint }) => hint?.(row))),
+    wholes: rows.map((row) => columns.map(({ whole }) => whole?.(row))),
   };
 }
 
 export function link(address: string, text: string): Markup {
   return markup`<a href="${address}">${text}</a>`;
-}
-
-/** The page's script copies and saves the whole text. */
-export function shortened(text: string, length: number): Markup {
-  return markup`<abbr title="${text}">${text.slice(0, length)}</abbr>`;
 }
 
 /** Without a root, the table has no links. */

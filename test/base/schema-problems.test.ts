@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { z } from 'zod';
+import { wholeNumber } from '../../src/base/bounded-number.js';
 import { schemaProblems } from '../../src/base/schema-problems.js';
 
 const schema = z.strictObject({ rows: z.array(z.int('expected a whole number')) }, 'expected a table');
@@ -63,6 +64,26 @@ describe('the problems that a schema finds', () => {
       'hash: expected a text that matches /^[0-9a-f]+$/',
       'either: expected a text or true or false, found a number',
       'it: unknown key "other", "another"',
+    ]);
+  });
+
+  it('says what was expected of a number, whatever its words are, and leaves other messages as they are', () => {
+    const error = 'a share from 0 to 1';
+    const own = z.object({
+      below: z.number({ error }).min(0, { error }),
+      above: z.number({ error }).max(1, { error }),
+      text: z.number({ error }),
+      whole: wholeNumber(1, 8),
+      name: z.string().regex(/^[a-z]/, 'a number is no name'),
+    });
+    const { error: found } = own.safeParse({ below: -1, above: 2, text: 'x', whole: 1.5, name: '1' });
+    assert(found !== undefined);
+    assert.deepEqual(schemaProblems(found), [
+      'below: expected a share from 0 to 1',
+      'above: expected a share from 0 to 1',
+      'text: expected a share from 0 to 1',
+      'whole: expected a whole number from 1 to 8',
+      'name: a number is no name',
     ]);
   });
 

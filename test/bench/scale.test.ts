@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { requestsOf, totalWaitMs, waitMsOf } from '../../bench/scale/bricks.js';
 import { scaleDocument } from '../../bench/scale/document.js';
@@ -129,6 +131,24 @@ describe('the figures of the scale benchmark', () => {
     const [own] = processesBelow(process.pid);
     assert.ok(own?.role === 'benchmark' && own.cpuMs > 0 && own.peakBytes >= own.shareBytes && own.shareBytes > 0);
   });
+
+  test(
+    'count a process that has just forked once',
+    { skip: process.platform !== 'linux' && 'needs /proc' },
+    async (t) => {
+      // The shell forks for the parentheses, and starts no other program.
+      const shell = spawn('sh', ['-c', '(echo forked; read line; :); :', 'scale/agent.js']);
+      t.after(() => shell.kill('SIGKILL'));
+      await once(shell.stdout, 'data');
+      const agents = processesBelow(process.pid).filter(({ role }) => role === 'agent');
+      assert.deepEqual(
+        agents.map(({ pid }) => pid),
+        [shell.pid],
+      );
+      shell.stdin.end();
+      await once(shell, 'close');
+    },
+  );
 });
 
 describe('the document of the scale benchmark', () => {

@@ -93,7 +93,10 @@ describe('the models of an agent', { ...deadline, concurrency: 2 }, () => {
     const predictions = predictClient(address);
     t.after(() => predictions.close());
     await assert.rejects(predictions.open('missing'), /`mlmodelscope models fetch models\/missing\.yml`/);
-    await assert.rejects(predictions.open('nothing'), /no model nothing; there are .*; 1 manifests of its folder have/);
+    await assert.rejects(
+      predictions.open('nothing'),
+      /no model nothing; 'mlmodelscope .*; its folder has .*Pictures 1\.0\.0; 1 manifests of its folder have/,
+    );
     agent.process.kill('SIGINT');
     const { stderr } = await agent.ended;
     assert.deepEqual(

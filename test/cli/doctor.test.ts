@@ -49,6 +49,10 @@ describe('mlmodelscope doctor', { ...deadline, concurrency: 2 }, () => {
     assert.match(found.stdout, /│ refuse +│ edited_log +│ edited after it was written: conditions/);
     assert.match(found.stdout, /│ warn +│ frequency +│ the processor ran at 1000 to 2000 MHz/);
     assert.equal(found.code, 4);
+    await place.write('zoo.yml', log.replace(/files_sha256: .*/, 'files_sha256: null'));
+    const withoutFile = await place.run(['doctor', 'zoo.yml']);
+    assert.match(withoutFile.stdout, /edited_log/);
+    assert.doesNotMatch(withoutFile.stdout, /no_checksum/);
     await place.write('wrong.yml', 'dlspec: evaluation/v1\nname: x\n');
     const wrong = await place.run(['doctor', 'wrong.yml']);
     assert.deepEqual([wrong.stdout, wrong.code], ['', 2]);

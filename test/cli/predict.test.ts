@@ -381,7 +381,21 @@ describe('predict without something that it needs', { ...deadline, concurrency: 
       ['images', 'red.png', '--model', 'a.onnx'],
       /predicting needs a model manifest \(\.yml\) beside the file; docs\/manifests\.md/,
     ],
-    ['a known model', ['dataset', 'synthetic/1', '--model', 'nothing'], /no model nothing; there are alexnet 1\.0\.0/],
+    [
+      'a known model',
+      ['dataset', 'synthetic/1', '--model', 'resnet19'],
+      /^no model resnet19; did you mean resnet18\? 'mlmodelscope registry models' lists the models of the platform\n$/,
+    ],
+    [
+      'a model of the zoo',
+      ['dataset', 'synthetic/1', '--model', 'zoo:resnet19'],
+      /^zoo:resnet19: expected a model of the zoo \('mlmodelscope registry models' lists them\), found .* "zoo:resnet18"\?\)\n$/,
+    ],
+    [
+      'a name in the zoo',
+      ['dataset', 'synthetic/1', '--model', 'zoo:ResNet 18'],
+      /^zoo:ResNet 18: expected .* or zoo:NAME, found "zoo:ResNet 18"\n$/,
+    ],
     ['pictures in a folder', ['images', '.', '--model', 'zoo:alexnet'], /\. has no pictures/],
     [
       'a model for pictures',

@@ -60,6 +60,30 @@ describe('dlbricks run EVALUATION', { ...deadline, concurrency: 2 }, () => {
     assert.match(stderr, /^7 layers; 5 different ones \(bricks\); 5 measurements to take, 0 known already$/m);
   });
 
+  it('estimates what is named twice once', async (t) => {
+    const place = await workplaceHere(t);
+    const manifest = await evaluation(place);
+    const exported = ['--export-json', '-', ...QUICK];
+    const again = await place.run(['dlbricks', 'run', manifest, manifest, ...exported]);
+    assert.deepEqual(
+      reportIn(again).models.map(({ name }) => name),
+      ['four', 'three'],
+    );
+    const models = await place.run([
+      'dlbricks',
+      'run',
+      'four.onnx',
+      'three.onnx',
+      'four.onnx',
+      ...LAYER_CUT,
+      ...exported,
+    ]);
+    assert.deepEqual(
+      reportIn(models).models.map(({ name }) => name),
+      ['four', 'three'],
+    );
+  });
+
   it('measures nothing the second time, and reports the same', async (t) => {
     const place = await workplaceHere(t);
     const args = ['dlbricks', 'run', await evaluation(place), '--export-json', '-'];

@@ -46,6 +46,15 @@ describe('picking values out of a JSON text', () => {
     );
   });
 
+  test('a large value in many pieces is copied a few times, and not with each piece', () => {
+    const text = JSON.stringify(['x'.repeat(8 * 2 ** 20)]);
+    const before = process.cpuUsage();
+    assert.deepEqual(valuesOf(pick(text, [[ELEMENTS]], 1024)), JSON.parse(text));
+    const { user, system } = process.cpuUsage(before);
+    // A copy with each of the 8192 pieces takes several seconds.
+    assert.ok(user + system < 2e6, `${(user + system) / 1e6} s of processor time`);
+  });
+
   test('texts may follow one another', () => {
     assert.deepEqual(valuesOf(pick('{"a": 1}\n{"a": 2}\n', [['a']])), [1, 2]);
   });

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pinManifests } from '../../src/fetch/lock.js';
+import { DISK } from '../../src/manifest/files.js';
 import { formatProblem, orThrow } from '../../src/manifest/problem.js';
 import { referredManifests, resolveEvaluation } from '../../src/manifest/resolve-evaluation.js';
 import { folderWith } from './folder.js';
@@ -50,6 +51,23 @@ test('a name and a version mean a manifest beside the evaluation, or in the fold
     identities.map(({ kind, name }) => `${kind} ${name}`),
     ['evaluation e', 'hardware any', 'dataset data'],
   );
+});
+
+test('a name costs no more reads of its manifest than a path does', async (t) => {
+  const readsOf = async (reference: string): Promise<number> => {
+    const folder = await folderWith(t, {
+      'net.yml': model('net', '1.2.0'),
+      'e.yml': `dlspec: evaluation/v1\nname: e\nversion: 1.0.0\nmodels: [${reference}]\n`,
+    });
+    const paths: string[] = [];
+    const read: typeof DISK.read = (path) => {
+      paths.push(path);
+      return DISK.read(path);
+    };
+    orThrow(await resolveEvaluation(join(folder, 'e.yml'), { files: { ...DISK, read } }));
+    return paths.filter((path) => path === join(folder, 'net.yml')).length;
+  };
+  assert.equal(await readsOf('net@1.2.0'), await readsOf('net.yml'));
 });
 
 test('another version, and a name that is not there, are refused with their places', async (t) => {

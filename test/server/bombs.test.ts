@@ -25,6 +25,14 @@ describe('a submission that makes a lot of work', deadline, () => {
     await assert.rejects(loading, refusal('usage', /call each other so often/));
   });
 
+  it('is left out if it is one model, as long as another one can be used', async () => {
+    const problem = /^m0\.onnx: its functions call each other so often .* Export the model without functions\.$/;
+    await assert.rejects(loadSubmission(copies(doubling(30), 1)), refusal('model', problem));
+    const { files, ...rest } = copies(doubling(8), 3);
+    const { loaded } = await loadSubmission({ ...rest, files: new Map([...files, ['m0.onnx', doubling(30)]]) });
+    assert.deepEqual([loaded.models.length, loaded.unusable.map(({ name }) => name)], [2, ['m0']]);
+  });
+
   it('is not read before its plugin and a fitting agent are available', async (t) => {
     const agents = directoryWith(AGENT.address);
     const { platform, attach } = await openPlatform({ store: await openMemoryStore(), agents });

@@ -9,7 +9,7 @@ import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { Platform } from '../../src/server/platform.js';
 import { until } from '../support/until.js';
 import { AGENT, directoryWith, eventsOf, fakeAgent, openPlatform, submitted } from './fake-platform.js';
-import { DONE, obedient, patient, scripted } from './scripted-evaluation.js';
+import { DONE, obedient, patient, scripted, untilStopped } from './scripted-evaluation.js';
 
 /** Against hanging only, for all of a suite's tests together: each platform starts a thread. */
 const deadline = { timeout: 120_000 };
@@ -116,6 +116,30 @@ describe('an evaluation whose agent cannot be reached', deadline, () => {
     await platform.submit('evaluation-2', submitted({ threads: 2 }));
     for (const id of [ID, 'evaluation-2']) await eventsOf(platform, id);
     assert.deepEqual(order, [1, 2]);
+  });
+
+  it('runs before a later one that has lost its plugin, although that one has given way to it before', async (t) => {
+    const { platform, attach, dead, agents, isWaiting } = await platformWith(t, [AGENT.address], { retryMs: 60_000 });
+    dead.add(AGENT.address);
+    const order: unknown[] = [];
+    const evaluation = scripted(async function* ({ evaluation: { manifest } }, context) {
+      order.push(manifest.threads);
+      if (order.length === 1) {
+        yield { kind: 'note', level: 'info', message: 'at work' };
+        await untilStopped(context);
+      } else yield DONE;
+    });
+    const detach = attach(evaluation);
+    await platform.submit(ID, submitted({ threads: 1, hardware: { processor: AGENT.processor } }));
+    await until(() => isWaiting());
+    agents.register({ ...AGENT, address: '10.0.0.2:1', processor: 'other processor' });
+    await platform.submit('evaluation-2', submitted({ threads: 2 }));
+    await until(async () => (await platform.get('evaluation-2')).last?.event.kind === 'note');
+    agents.register({ ...AGENT, address: '10.0.0.3:1' });
+    detach();
+    attach(evaluation);
+    await eventsOf(platform, 'evaluation-2');
+    assert.deepEqual(order, [2, 1, 2]);
   });
 
   it('leaves the plugin to one that needs another agent', async (t) => {

@@ -109,14 +109,19 @@ async function readManifestEstimations(
   return requests.map((request) => readEstimation(request, agent));
 }
 
-/** All models together are one evaluation. @throws PlatformError as readManifestEstimations, loadModelEstimations */
+/**
+ * All models together are one evaluation. What is named again is not estimated again.
+ *
+ * @throws PlatformError as readManifestEstimations, loadModelEstimations
+ */
 export async function readEstimations(
-  references: readonly string[],
+  named: readonly string[],
   options: SweepMeasuringOptions,
   agent: BenchmarkAgent,
   host: CommandHost,
   asked: Asked = {},
 ): Promise<readonly Estimation[]> {
+  const references = [...new Set(named)];
   // Or manifests with mistakes, which their reader tells.
   const areEvaluations = await Promise.all(
     references.map(async (path) => isManifestPath(path) && (await kindOfManifest(path)) !== 'model'),

@@ -18,7 +18,7 @@ import { countEnds } from '../bricks/decompose.js';
 import { prepareOrRefuse, type PreparedModel } from '../bricks/prepare-model.js';
 import { RECIPE_FORMAT } from '../bricks/recipe.js';
 import type { Cut } from '../cut/cut.js';
-import { type SuiteBrick, writeSuite, describeOptimizedFor } from '../exchange/suite.js';
+import { requireNewSuite, type SuiteBrick, writeSuite, describeOptimizedFor } from '../exchange/suite.js';
 import { madeUpInSuite } from '../report/warnings.js';
 import { percent } from '../report/figures.js';
 import { computeDisclosure, operatorsWithLearnedAttributes } from '../exchange/disclosure.js';
@@ -114,13 +114,15 @@ Example; the second line may run on any machine:
     )
     .action(async (references: string[], options: GenerateOptions) => {
       if (options.output === '') throw new PlatformError('usage', '--output: the name is empty; name a folder');
+      requireNewSuite(options.output);
       const agent = await host.connect(options.agent, options.framework);
       const unusable: UnusableModel[] = [];
-      let owned = references.length;
+      const { size } = new Set(references);
+      let owned = size;
       const named = [...references, ...(options.decoy ?? [])];
       const found = await loadAndPrepare(named, options, agent, host, prepareOrRefuse, (model, index) => {
         unusable.push(model);
-        if (index < references.length) owned--;
+        if (index < size) owned--;
       });
       const { loaded: read, prepared: cuttings, header } = found;
       const { cut } = header;

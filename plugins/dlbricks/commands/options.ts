@@ -243,6 +243,11 @@ export function parseCutSettings(
   return { ...parseSettings(options), cut, granularity, runOptions: askedRunOptions(options, agent) };
 }
 
+/** As users write it. */
+export function optionOf(key: string): string {
+  return `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
 /** @throws PlatformError `usage` for options of the cut where the models are cut already */
 export function refuseCutOptions(
   options: Readonly<Partial<Record<keyof CutOptions | 'batch', unknown>>>,
@@ -251,8 +256,8 @@ export function refuseCutOptions(
   const keys = ['granularity', 'cut', 'keepDynamic', 'shorten', 'valuesOfRun', 'batch', 'dimension', 'input'] as const;
   const given = keys.find((key) => options[key] !== undefined);
   if (given === undefined) return;
-  const name = given.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  throw new PlatformError('usage', `--${name} cannot be used with ${where}; it was set when the suite was generated`);
+  const problem = `${optionOf(given)} cannot be used with ${where}; it was set when the suite was generated`;
+  throw new PlatformError('usage', problem);
 }
 
 export function parseMeasureSettings(

@@ -17,6 +17,7 @@ import {
   addRunOptions,
   addSweepReportingOptions,
   type SweepMeasuringOptions,
+  optionOf,
   parseMeasureSettings,
   refuseCutOptions,
 } from './options.js';
@@ -25,14 +26,17 @@ import { resultsText } from '../exchange/results-file.js';
 import { readSuite, differencesBetween, describeOptimizedFor } from '../exchange/suite.js';
 import { measureSuite } from '../measure/measure-suite.js';
 
+const OF_MODELS = ['measure', 'targetError', 'repeatLimit', 'check', 'best', 'within'] as const;
+
 export async function runSuite(folder: string, options: SweepMeasuringOptions, host: CommandHost): Promise<void> {
   const { exportCsv, exportMarkdown, exportHtml, traceOut, exportSvg, exportDot } = options;
   if ((exportCsv ?? exportMarkdown ?? exportHtml ?? traceOut ?? exportSvg ?? exportDot) !== undefined) {
     throw new PlatformError('usage', '--suite has results for --export-json only; compose makes tables of them');
   }
-  const ofModels = (['measure', 'check', 'best', 'within'] as const).find((key) => options[key] !== undefined);
+  const ofModels = OF_MODELS.find((key) => options[key] !== undefined);
   if (ofModels !== undefined) {
-    throw new PlatformError('usage', `--${ofModels} is for models; --suite measures all bricks, without estimates`);
+    const problem = `${optionOf(ofModels)} is for models; --suite measures all bricks, without estimates`;
+    throw new PlatformError('usage', problem);
   }
   refuseCutOptions(options, '--suite');
   const { threads: [threads, ...moreThreads] = [] } = options;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import {
   type BenchmarkInput,
   groupedBy,
@@ -198,20 +198,30 @@ async function remove(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true }).catch(() => undefined);
 }
 
+const placesIn = (folder: string) => ({ target: join(folder, 'suite'), recipePath: join(folder, 'recipe.json') });
+
+/** @throws PlatformError `usage` where the folder has a suite or a recipe already, or is or leads through a file */
+export function requireNewSuite(folder: string): void {
+  for (const path of Object.values(placesIn(folder))) {
+    if (existsSync(path))
+      throw new PlatformError('usage', `${path} exists already; name another folder with -o, or remove it first`);
+  }
+  let existing = resolve(folder);
+  while (!existsSync(existing)) existing = dirname(existing);
+  if (!statSync(existing).isDirectory())
+    throw new PlatformError('usage', `${existing} is not a folder; name another one with -o`);
+}
+
 /**
  * Writes the models' unique bricks in the order of their signatures to `DIR/suite`, and everything that relates them
  * to models to `DIR/recipe.json`; both completely or neither.
  *
- * @throws PlatformError `usage` where they exist already, `storage` where they cannot be written
+ * @throws PlatformError as {@link requireNewSuite}, `storage` where they cannot be written
  */
 export async function writeSuite(folder: string, suite: Suite, recipe: Recipe): Promise<void> {
-  const target = join(folder, 'suite');
-  const recipePath = join(folder, 'recipe.json');
+  const { target, recipePath } = placesIn(folder);
   const temporary = join(folder, `.suite-${randomUUID()}`);
-  for (const path of [target, recipePath]) {
-    if (existsSync(path))
-      throw new PlatformError('usage', `${path} exists already; name another folder with -o, or remove it first`);
-  }
+  requireNewSuite(folder);
   try {
     makeFolder(join(temporary, dirname(brickPath(''))));
     const bricks = suite.bricks.toSorted((a, b) => (a.signature < b.signature ? -1 : 1));

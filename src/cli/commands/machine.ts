@@ -124,12 +124,12 @@ Examples:
 async function measureAndShow(options: MachineOptions, host: CommandHost): Promise<void> {
   const outputs = await prepareOutputs(options);
   const agent = await host.connect(options.agent, options.framework);
-  const store = await host.openStore(options.store);
   const remeasure = remeasureAsked(options.remeasure);
   const runs = (options.threads ?? [COMMAND_DEFAULTS.threads]).map((threads) => {
     return optimizedRun(buildRunOptions(threads, agent.description));
   });
   for (const runOptions of runs) assertEnoughCores(runOptions, agent.description);
+  const store = await host.openStore(options.store);
   const progress = host.progress(outputs.quiet);
   const context = measuringContext({ agent, store }, progress, host);
   const machines: MachineOfThreads[] = [];

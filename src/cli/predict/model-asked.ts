@@ -5,8 +5,8 @@ import { ANY_FRAMEWORK } from '../../manifest/fields.js';
 import { identifyManifest, type ManifestIdentity } from '../../manifest/identity.js';
 import { loadManifest } from '../../manifest/load.js';
 import { orThrow } from '../../manifest/problem.js';
-import { parseModelReference } from '../../manifest/reference.js';
-import { zooNames } from '../../registry/load-model.js';
+import { parseModelReference, ZOO_PREFIX } from '../../manifest/reference.js';
+import { resolveReference, zooNames } from '../../registry/load-model.js';
 import { MADE_UP } from '../../registry/made-up-weights.js';
 
 export interface ModelAsked extends ModelToOpen {
@@ -15,6 +15,7 @@ export interface ModelAsked extends ModelToOpen {
   readonly identity?: ManifestIdentity;
   /** undefined where only the agent knows. */
   readonly weights?: 'own' | 'made_up';
+  readonly source?: 'file' | 'zoo';
   readonly warning: string | undefined;
 }
 
@@ -22,8 +23,12 @@ const REMEDY = 'name the manifest of a model whose file has real weights (docs/m
 
 const NO_FRAMEWORK = { frameworkName: '', frameworkVersion: '' };
 
-/** @throws PlatformError `usage` for a file without a manifest, `manifest` where the manifest is wrong */
+/**
+ * @throws PlatformError `usage` for a file without a manifest and for what the zoo does not have, `manifest` where the
+ *   manifest is wrong
+ */
 export async function modelAsked(text: string, allowVersion: boolean): Promise<ModelAsked> {
+  if (text.startsWith(ZOO_PREFIX)) await resolveReference(text);
   const reference = parseModelReference(text);
   switch (reference?.kind) {
     case 'manifest': {
@@ -37,7 +42,8 @@ export async function modelAsked(text: string, allowVersion: boolean): Promise<M
           : { frameworkName: framework.name, frameworkVersion: allowVersion ? '' : framework.version };
       const identity = identifyManifest('model', manifest, { sha256 });
       const weights = isOfZoo ? 'made_up' : 'own';
-      return { modelName: name, modelVersion: version, ...asked, path: reference.path, warning, identity, weights };
+      const from = { path: reference.path, source: isOfZoo ? 'zoo' : 'file' } as const;
+      return { modelName: name, modelVersion: version, ...asked, ...from, warning, identity, weights };
     }
     case 'onnx': {
       const advice = 'docs/manifests.md shows one, with the steps from a picture to its classes';
@@ -48,8 +54,8 @@ export async function modelAsked(text: string, allowVersion: boolean): Promise<M
     }
     case 'zoo': {
       const warning = `the weights of ${text} ${MADE_UP}; ${REMEDY}`;
-      const weights = 'made_up';
-      return { modelName: reference.name, modelVersion: '', ...NO_FRAMEWORK, path: undefined, warning, weights };
+      const ofZoo = { weights: 'made_up', source: 'zoo' } as const;
+      return { modelName: reference.name, modelVersion: '', ...NO_FRAMEWORK, path: undefined, warning, ...ofZoo };
     }
     case undefined: {
       const [, name = text, version = ''] = /^(.+):([^:]*)$/.exec(text) ?? [];

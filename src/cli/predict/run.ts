@@ -145,13 +145,13 @@ async function predictAll(
 }
 
 function provenanceOfPredictions(
-  { modelName, identity, weights: ranWith }: ModelAsked,
+  { modelName, identity, weights: ranWith, source }: ModelAsked,
   described: DescribedPredictor | undefined,
 ): Provenance {
   const { decoder } = described ?? {};
   const surroundings = decoder === undefined ? undefined : surroundingsSchema.parse({ decoder });
   return buildProvenance({
-    models: [{ name: modelName, identity, ranWith }],
+    models: [{ name: modelName, identity, ranWith, source: source && { kind: source } }],
     agent: described && { description: { ...described.system, host: described.hostname, surroundings } },
     reasons: { protocol: 'predictions are not timed', ...(described ? {} : { host: UNDESCRIBED, stack: UNDESCRIBED }) },
   });

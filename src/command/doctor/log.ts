@@ -15,8 +15,9 @@ export function logFindings(log: Log): Finding[] {
     provenance: {
       ...{ tool, created_at, ...resolved, protocol: null, reasons: {} },
       manifests: task.manifests.map(({ kind, name, version, sha256 }) => ({ kind, name, version, sha256 })),
-      models: models.map(({ name, graph_sha256, files_sha256: file_sha256, weights }) => {
-        return { name, graph_sha256, file_sha256, weights };
+      // The others have no file with weights, and their graphs are identified.
+      models: models.flatMap(({ name, graph_sha256, files_sha256: file_sha256, weights }) => {
+        return file_sha256 === null ? [] : { name, graph_sha256, file_sha256, weights };
       }),
     },
     settings: evaluation?.['protocol'] ?? null,

@@ -94,7 +94,8 @@ export const CHECKS: readonly Check<ResultDocument>[] = [
     id: 'no_checksum',
     level: 'info',
     find: ({ provenance }) => {
-      const without = (provenance?.models ?? []).filter(({ file_sha256: sha256 }) => sha256 === null);
+      const of = provenance?.models ?? [];
+      const without = of.filter(({ file_sha256: sha256, source }) => sha256 === null && source !== 'zoo');
       if (without.length === 0) return undefined;
       return `no checksum of the file: ${without.map((model) => model.name).join(', ')}`;
     },

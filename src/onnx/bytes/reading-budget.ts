@@ -9,43 +9,39 @@ export interface ReadingLimits {
   readonly inlinedSize: number;
 }
 
-/** Functions that call functions can double the graph with every level, and each call repeats the names in the body. */
-export const INLINED_SIZE = 2 ** 26;
-
+/** What the models of a request may take together. */
 export class ReadingBudget {
   #structureBytes = 0;
   #nodes = 0;
   #inlinedSize = 0;
 
-  /** @param code of the error past a limit: `model` for the limits of one model, `usage` for those of a request */
-  constructor(
-    private readonly limits: ReadingLimits,
-    private readonly code: 'model' | 'usage',
-  ) {}
+  constructor(private readonly limits: ReadingLimits) {}
 
   addStructure(bytes: number, source: string): void {
     this.#structureBytes += bytes;
     const { structureBytes } = this.limits;
     if (this.#structureBytes <= structureBytes) return;
-    const problem = `the graphs up to here would take more than ${structureBytes / 2 ** 20} MiB of memory together`;
-    throw new PlatformError(this.code, `${source}: ${problem}. Submit fewer models at a time.`);
+    throw tooMuch(source, `would take more than ${structureBytes / 2 ** 20} MiB of memory together`);
   }
 
   addNodes(nodes: number, source: string): void {
     this.#nodes += nodes;
     if (this.#nodes <= this.limits.nodes) return;
-    const problem = `the graphs up to here have more than ${this.limits.nodes} nodes together, with functions inlined`;
-    throw new PlatformError(this.code, `${source}: ${problem}. Submit fewer models at a time.`);
+    throw tooMuch(source, `have more than ${this.limits.nodes} nodes together, with functions inlined`);
   }
 
   addInlined(size: number, source: string): void {
     this.#inlinedSize += size;
     if (this.#inlinedSize <= this.limits.inlinedSize) return;
-    const problem = 'its functions call each other so often that the graph becomes too large';
-    throw new PlatformError(this.code, `${source}: ${problem}. Export the model without functions.`);
+    throw tooMuch(source, 'have functions that call each other so often that they become too large together');
   }
 }
 
+function tooMuch(source: string, problem: string): PlatformError {
+  return new PlatformError('usage', `${source}: the graphs up to here ${problem}. Submit fewer models at a time.`);
+}
+
+/** One model has limits of its own. */
 export function budgetOfOne(): ReadingBudget {
-  return new ReadingBudget({ structureBytes: Infinity, nodes: Infinity, inlinedSize: INLINED_SIZE }, 'model');
+  return new ReadingBudget({ structureBytes: Infinity, nodes: Infinity, inlinedSize: Infinity });
 }

@@ -21,6 +21,9 @@ const MAX_DEPTH = 16;
 
 const MAX_CALL_DEPTH = 50;
 
+/** Functions that call functions can double the graph with every level, and each call repeats the names in the body. */
+export const MAX_INLINED_SIZE = 2 ** 26;
+
 /** Larger tensors are weights, which are not copied; see steering.ts. */
 const MAX_REPEATED_BYTES = 8192;
 
@@ -103,6 +106,7 @@ class Inliner {
   readonly #prefix: string;
   readonly #sizes = new Map<FunctionProto, number>();
   #calls = 0;
+  #size = 0;
 
   constructor(
     readonly functions: FunctionTable,
@@ -121,7 +125,7 @@ class Inliner {
     };
     const expanded: NodeProto[] = [];
     for (const node of nodes) {
-      this.budget.addInlined(sizeOfNode(node), this.functions.source);
+      this.#addSize(sizeOfNode(node));
       const fn = this.functions.calledBy(node);
       const flat = { ...node, attribute: node.attribute.map((attribute) => mapSubgraphs(attribute, expandGraph)) };
       if (fn === undefined) expanded.push(flat);
@@ -140,11 +144,21 @@ class Inliner {
     }
     const size = this.#sizes.get(fn) ?? sizeOfFunction(fn);
     this.#sizes.set(fn, size);
-    this.budget.addInlined(size, this.functions.source);
+    this.#addSize(size);
     this.#checkOpsets(fn);
     const body = instantiate(fn, node, `${this.#prefix}${this.#calls++}/`);
     if (typeof body === 'string') throw this.functions.error(fn, body);
     return body;
+  }
+
+  #addSize(size: number): void {
+    const { source } = this.functions;
+    this.#size += size;
+    if (this.#size > MAX_INLINED_SIZE) {
+      const problem = 'its functions call each other so often that the graph becomes too large';
+      throw new PlatformError('model', `${source}: ${problem}. Export the model without functions.`);
+    }
+    this.budget.addInlined(size, source);
   }
 
   /** A graph has one version per domain. Domains that only a function imports are added to the graph's. */

@@ -40,11 +40,6 @@ const FOUND_PER_TURN = 250;
 /** Measurements deleted in one transaction, which other processes wait for. */
 const DELETED_PER_CHANGE = 100;
 
-interface Entry {
-  readonly key: string;
-  readonly value: string;
-}
-
 export class EmbeddedResultStore implements ResultStore {
   readonly #environment: Environment;
   readonly #warn: (message: string) => void;
@@ -80,16 +75,22 @@ export class EmbeddedResultStore implements ResultStore {
     const systemOf = this.#systemReader();
     const found = new Map<string, Measurement>();
     const problems: string[] = [];
-    for (const [index, signature] of signatures.entries()) {
-      if (index % FOUND_PER_TURN === FOUND_PER_TURN - 1) await nextTurn();
-      // The store has keys of valid measurements only, and LMDB refuses overlong keys.
-      const key = { signature, system, setup };
-      const id = measurementId(key);
-      const text = id && this.#read(({ measurements }) => measurements.get(id));
-      if (text === undefined) continue;
-      const read = readMeasurement(text, systemOf);
-      if (read.ok && hasKey(read.value, key)) found.set(signature, read.value);
-      else problems.push(`${signature}: ${read.ok ? 'it is another measurement' : read.problem}`);
+    for (let start = 0; start < signatures.length; start += FOUND_PER_TURN) {
+      if (start > 0) await nextTurn();
+      const wanted = signatures.slice(start, start + FOUND_PER_TURN).flatMap((signature) => {
+        const key = { signature, system, setup };
+        const id = measurementId(key);
+        // The store has keys of valid measurements only, and LMDB refuses overlong keys.
+        return id === undefined ? [] : [{ key, id }];
+      });
+      const texts = this.#read(({ measurements }) => wanted.map(({ id }) => measurements.get(id)));
+      for (const [index, { key }] of wanted.entries()) {
+        const text = texts[index];
+        if (text === undefined) continue;
+        const read = readMeasurement(text, systemOf);
+        if (read.ok && hasKey(read.value, key)) found.set(key.signature, read.value);
+        else problems.push(`${key.signature}: ${read.ok ? 'it is another measurement' : read.problem}`);
+      }
     }
     this.#warnOf(problems);
     return found;
@@ -150,7 +151,12 @@ export class EmbeddedResultStore implements ResultStore {
   async *listMeasurements(): AsyncIterable<Measurement> {
     const systemOf = this.#systemReader();
     const problems: string[] = [];
-    for await (const page of this.#pages(FOUND_PER_TURN)) {
+    const pages = this.#pages(
+      FOUND_PER_TURN,
+      ({ measurements }, range) => [...measurements.getRange(range)],
+      ({ key }) => key,
+    );
+    for await (const page of pages) {
       for (const { key, value } of page) {
         const read = readMeasurement(value, systemOf);
         if (read.ok) yield read.value;
@@ -160,15 +166,19 @@ export class EmbeddedResultStore implements ResultStore {
     this.#warnOf(problems);
   }
 
-  /** Measurements in the order of their ids, a page in each turn of the event loop. */
-  async *#pages(size: number): AsyncIterable<readonly Entry[]> {
+  /** What `read` finds of measurements, in the order of their ids, a page in each turn of the event loop. */
+  async *#pages<Item>(
+    size: number,
+    read: (tables: Tables, range: RangeOptions) => readonly Item[],
+    idOf: (item: Item) => string,
+  ): AsyncIterable<readonly Item[]> {
     let start: string | undefined = '';
     while (start !== undefined) {
       const range: RangeOptions = { start, limit: size };
-      const page: readonly Entry[] = this.#read(({ measurements }) => [...measurements.getRange(range)]);
+      const page = this.#read((tables) => read(tables, range));
       yield page;
-      const last = page.length < size ? undefined : page.at(-1)?.key;
-      start = last && `${last} `;
+      const last = page.length < size ? undefined : page.at(-1);
+      start = last && `${idOf(last)} `;
       await nextTurn();
     }
   }
@@ -213,9 +223,10 @@ export class EmbeddedResultStore implements ResultStore {
   }
 
   async #addEntries(): Promise<void> {
-    for await (const page of this.#pages(ENTRIES_PER_CHANGE)) {
-      await this.#change(2 * page.length, page.length * KEY_BYTES, (tables) => {
-        for (const { key } of page) addEntry(tables, key);
+    const readIds = ({ measurements }: Tables, range: RangeOptions) => [...measurements.getKeys(range)];
+    for await (const ids of this.#pages(ENTRIES_PER_CHANGE, readIds, (id) => id)) {
+      await this.#change(2 * ids.length, ids.length * KEY_BYTES, (tables) => {
+        for (const id of ids) addEntry(tables, id);
       });
     }
   }

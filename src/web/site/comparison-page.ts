@@ -1,7 +1,7 @@
 import { formatMs, UNKNOWN } from '../../base/format-ms.js';
 import { type Markup, markup } from '../../base/markup.js';
 import type { PlatformEvent } from '../../evaluation/event.js';
-import { estimateChart } from '../charts.js';
+import { latencyChart } from '../charts.js';
 import { link, markupTable, type MarkupColumn, tableMarkup } from '../table.js';
 import type { KeptEstimate } from '../../measuring/estimates.js';
 import {
@@ -107,7 +107,7 @@ export function comparisonPage(
       ? []
       : [{ title: 'to the first', align: 'right' as const, cell: (row: Compared) => ratioText(row, first) }]),
   ];
-  const chart = estimateChart(
+  const chart = latencyChart(
     rows.map((row) => {
       const { ms, low, high } = row;
       const text = ms === null ? 'no estimate' : `${formatMs(ms)} ms`;

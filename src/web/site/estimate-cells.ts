@@ -4,7 +4,7 @@ import type { System } from '../../measurement/system.js';
 import { stackText, toSystemDocument } from '../../measurement/system-document.js';
 import { systemDifferences } from '../../measurement/system-differences.js';
 import type { KeptEstimate } from '../../measuring/estimates.js';
-import { estimateChart } from '../charts.js';
+import { latencyChart } from '../charts.js';
 import { link, type MarkupColumn } from '../table.js';
 import { address, timeText } from './layout.js';
 
@@ -67,11 +67,11 @@ export function latencyCell(estimate: KeptEstimate): Markup {
   return link(estimateAddress(estimate), latencyText(estimate));
 }
 
-export function estimatesChart(
+export function keptEstimatesChart(
   estimates: readonly KeptEstimate[],
   nameOf: (estimate: KeptEstimate) => string,
 ): Markup | undefined {
-  return estimateChart(
+  return latencyChart(
     estimates.map((estimate) => ({
       name: nameOf(estimate),
       value: estimate.latencyMs,

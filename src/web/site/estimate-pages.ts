@@ -6,13 +6,13 @@ import type { System } from '../../measurement/system.js';
 import { runtimeText } from '../../measurement/runtime-settings.js';
 import { toSystemDocument } from '../../measurement/system-document.js';
 import type { KeptEstimate } from '../../measuring/estimates.js';
-import { link, markupTable, type MarkupColumn, shortened, tableMarkup } from '../table.js';
+import { link, markupTable, type MarkupColumn, tableMarkup } from '../table.js';
 import {
   chooseColumn,
   comparisonForm,
   configurationText,
   ESTIMATE_COLUMNS,
-  estimatesChart,
+  keptEstimatesChart,
   latencyCell,
   latencyHint,
   modelAddress,
@@ -140,7 +140,7 @@ function estimatesSection(
   label: (estimate: KeptEstimate) => string,
 ): Markup {
   const table = tableMarkup(title, markupTable([first, ...ESTIMATE_COLUMNS, chooseColumn(label)], estimates));
-  return section(title, [estimatesChart(estimates.slice(0, MAX_DRAWN), label), comparisonForm(table)]);
+  return section(title, [keptEstimatesChart(estimates.slice(0, MAX_DRAWN), label), comparisonForm(table)]);
 }
 
 export function modelPage(name: string, { estimates, systems }: EstimatesView): SiteContent {
@@ -181,7 +181,11 @@ export function systemsPage({ estimates, systems }: EstimatesView): SiteContent 
     { title: 'system', cell: ({ fingerprint }) => link(systemAddress(fingerprint), nameOf(fingerprint)) },
     { title: 'operating system', cell: ({ operatingSystem }) => operatingSystem },
     { title: 'estimates', align: 'right', cell: ({ fingerprint }) => String(counts.get(fingerprint)?.length ?? 0) },
-    { title: 'fingerprint', cell: ({ fingerprint }) => shortened(fingerprint, 12) },
+    {
+      title: 'fingerprint',
+      cell: ({ fingerprint }) => fingerprint.slice(0, 12),
+      whole: ({ fingerprint }) => fingerprint,
+    },
   ];
   return {
     title: 'Systems',
@@ -216,7 +220,7 @@ export function historyPage(history: readonly KeptEstimate[], systems: Estimates
     title,
     body: markup`<h1>${link(modelAddress(newest.model), newest.model)} on ${link(systemAddress(newest.system), system)}</h1>
 <p class="verdict">${latencyHint(newest)}.</p>
-${section('History', [estimatesChart(all.slice(0, MAX_DRAWN), ({ at }) => timeText(at)), tableMarkup('History', markupTable(columns, all))], 'An estimate that says the same as the one before is not kept again.')}
+${section('History', [keptEstimatesChart(all.slice(0, MAX_DRAWN), ({ at }) => timeText(at)), tableMarkup('History', markupTable(columns, all))], 'An estimate that says the same as the one before is not kept again.')}
 ${section('Compare', [markup`<p>${link(address('/compare', [['of', newest.subject]]), 'Compare with other estimates')}</p>`])}`,
   };
 }

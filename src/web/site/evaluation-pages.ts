@@ -2,8 +2,8 @@ import { formatMs } from '../../base/format-ms.js';
 import { Markup, markup } from '../../base/markup.js';
 import type { LoggedEvent, PlatformEvent } from '../../evaluation/event.js';
 import { type EvaluationRecord, evaluationHasEnded, EVALUATION_STATES } from '../../evaluation/records.js';
-import { estimateChart } from '../charts.js';
-import { link, markupTable, type MarkupColumn, shortened, tableMarkup } from '../table.js';
+import { latencyChart } from '../charts.js';
+import { link, markupTable, type MarkupColumn, tableMarkup } from '../table.js';
 import { intervalText } from './estimate-cells.js';
 import { address, facts, messageMarkup, section, type SiteContent, timeText } from './layout.js';
 
@@ -56,7 +56,7 @@ const LIST_COLUMNS: readonly MarkupColumn<EvaluationRecord>[] = [
   { title: 'plugin', cell: ({ plugin }) => plugin },
   { title: 'submitted', cell: ({ submittedAt }) => timeText(submittedAt) },
   { title: 'changed', cell: ({ changedAt }) => timeText(changedAt) },
-  { title: 'id', cell: ({ id }) => shortened(id, 8) },
+  { title: 'id', cell: ({ id }) => id.slice(0, 8), whole: ({ id }) => id },
 ];
 
 /** For the first page; undefined for none. */
@@ -102,7 +102,7 @@ function estimatesSection(events: readonly LoggedEvent[]): Markup | undefined {
   type Estimate = (typeof estimates)[number];
   if (estimates.length === 0) return undefined;
   const nameOf = ({ model, system }: Estimate): string => (system === undefined ? model : `${model}, ${system}`);
-  const chart = estimateChart(
+  const chart = latencyChart(
     estimates.map((one) => ({
       name: nameOf(one),
       value: one.latencyMs ?? null,

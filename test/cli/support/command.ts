@@ -84,7 +84,7 @@ export function measuringOnce(args: readonly string[], { repeats = false }: Star
   const [command = '', subcommand = ''] = args;
   const bricks = command === 'dlbricks' && /^(run|validate|sweep)$/.test(subcommand);
   if (repeats || !(bricks || command === 'latency')) return args;
-  const isPrecise = !bricks || args.some((word) => word === '--target-error' || word === '--repeat-limit');
+  const isPrecise = !bricks || args.some((word) => /^--(target-error|repeat-limit|suite)$/.test(word));
   return [
     ...args,
     ...(args.includes('--remeasure') || args.includes('--fresh') ? [] : AS_STORED),

@@ -70,6 +70,11 @@ describe('the doctor finds in a result', () => {
     });
   }
 
+  test('no missing checksum of a model of the zoo, which has no file', () => {
+    const models = [{ name: 'net', source: { kind: 'zoo' } as const }];
+    assert.deepEqual(resultFindings({ ...ofModel({}), provenance: buildProvenance({ models }) }), []);
+  });
+
   test('the same spread once, and a spread below the limit of the doctor too', () => {
     const warnings = [{ cause: 'spread', message: 'one brick varies by 6 %; measure again' }];
     const idsOf = (percent: number): readonly string[] => {

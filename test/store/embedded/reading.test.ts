@@ -3,6 +3,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { openEmbeddedStore, openEmbeddedStoreToRead } from '../../../src/store/embedded/open.js';
+import { acquireEnvironment, releaseEnvironment } from '../../../src/store/embedded/shared-environment.js';
 import { refusal } from '../../rpc/support/refusal.js';
 import { sampleMeasurement, SETUP_KEY, signatureOf, SYSTEM } from '../sample-measurement.js';
 import { temporaryFolder } from '../temporary-folder.js';
@@ -36,5 +37,24 @@ describe('an embedded store that is opened to read', () => {
     await writer.putMeasurement(sampleMeasurement(1));
     const found = await reader.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, SETUP_KEY);
     assert.deepEqual(found.get(signatureOf(1)), sampleMeasurement(1));
+  });
+});
+
+describe('finding measurements in an embedded store', () => {
+  it('renews its view of the store once for many of them, and for each call', async (t) => {
+    const folder = await temporaryFolder(t);
+    const store = await openEmbeddedStore(folder, {});
+    t.after(() => store.close());
+    const numbers = Array.from({ length: 300 }, (_, index) => index + 1);
+    await Promise.all(numbers.map((number) => store.putMeasurement(sampleMeasurement(number))));
+    const environment = await acquireEnvironment(folder);
+    t.after(() => releaseEnvironment(environment));
+    const { mock: views } = t.mock.method(environment, 'read');
+    const find = () => store.findMeasurements(numbers.map(signatureOf), SYSTEM.fingerprint, SETUP_KEY);
+    assert.equal((await find()).size, 300);
+    // One for each 250 measurements, and one for their system.
+    assert.equal(views.callCount(), 3);
+    await find();
+    assert.equal(views.callCount(), 6);
   });
 });

@@ -130,12 +130,14 @@ describe('writing a suite', () => {
     assert.deepEqual(await readdir(folder), ['recipe.json']);
   });
 
-  test('below a file fails, and the message has a remedy', async (t) => {
+  test('in or below a file is refused, and the message has a remedy', async (t) => {
     const folder = await temporaryFolder(t);
     await writeFile(join(folder, 'file'), '');
     const { suite, recipe } = small();
 
-    await refused(writeSuite(join(folder, 'file'), suite, recipe), 'storage', /could not be written/, /-o/);
+    for (const place of ['file', 'file/folder']) {
+      await refused(writeSuite(join(folder, place), suite, recipe), 'usage', /file is not a folder/, /-o/);
+    }
   });
 
   test('that fails in the middle leaves nothing behind', async (t) => {
