@@ -25,7 +25,7 @@ import { resultsText } from '../exchange/results-file.js';
 import { readSuite, differencesBetween, describeOptimizedFor } from '../exchange/suite.js';
 import { measureSuite } from '../measure/measure-suite.js';
 
-export async function runSuite(folder: string, options: SweepMeasuringOptions, host: CommandHost): Promise<void> {
+async function runSuite(folder: string, options: SweepMeasuringOptions, host: CommandHost): Promise<void> {
   const { exportCsv, exportMarkdown, exportHtml, traceOut, exportSvg, exportDot } = options;
   if ((exportCsv ?? exportMarkdown ?? exportHtml ?? traceOut ?? exportSvg ?? exportDot) !== undefined) {
     throw new PlatformError('usage', '--suite has results for --export-json only; compose makes tables of them');
