@@ -119,9 +119,13 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
 
   it('refuses options that only models have', async (t) => {
     const place = await workplaceHere(t);
-    for (const option of [['--measure', 'none'], ['--check'], ['--best', 'latency'], ['--export-html', 'page.html']]) {
+    const ofModels = [['--measure', 'none'], ['--check'], ['--best', 'latency'], ['--within', '5ms']] as const;
+    for (const [option, problem] of [
+      ...ofModels.map((of) => [of, new RegExp(`^${of[0]} is for models`)] as const),
+      [['--export-html', 'page.html'], /^--suite has results for --export-json only/],
+    ] as const) {
       const { stderr, code } = await place.run(['dlbricks', 'run', '--suite', 'given/suite', ...option]);
-      assert.match(stderr, /^--measure|^--check|^--best|^--suite has results for --export-json only/);
+      assert.match(stderr, problem);
       assert.equal(code, 2);
     }
   });
