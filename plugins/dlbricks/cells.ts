@@ -16,14 +16,14 @@ import { chooseGranularity } from './bricks/decompose.js';
 import type { Cut } from './cut/cut.js';
 import { type Matrix, type Settings, settingsSchema } from './settings.js';
 
-export interface SizeAxes {
+interface SizeAxes {
   readonly batch?: readonly number[] | undefined;
   readonly dimension?: ReadonlyMap<string, readonly number[]> | undefined;
   /** Those of `dimension` that were given on the command line; the others are a manifest's. */
   readonly asked?: ReadonlyMap<string, unknown> | undefined;
 }
 
-export interface SizedModels {
+interface SizedModels {
   readonly batch: number;
   readonly models: readonly LoadedModel[];
   readonly unusable: readonly UnusableModel[];
@@ -35,7 +35,7 @@ export interface SizedModels {
  *
  * @throws PlatformError `usage` for a dimension that no model has
  */
-export function sizedModels(
+function sizedModels(
   loaded: SizedModels,
   { batch: batches = [loaded.batch], dimension, asked }: SizeAxes,
 ): readonly SizedModels[] {

@@ -25,6 +25,7 @@ import {
 import { type LatencyResult, type LatencyRow, latencyResultSchema } from './latency-result.js';
 
 type LatencyColumn = Column<LatencyRow>;
+type Cell = TableResult['records']['rows'][number][number];
 type TimedRow = Extract<LatencyRow, { readonly runs: number }>;
 
 /** Left out first on a narrow terminal. */
@@ -120,14 +121,15 @@ function buildTableResult(result: LatencyResult): TableResult {
     ...percentiles.map((each) => `p${each}_ms`),
     ...['dimensions', 'settings', 'tokens_per_second', 'disturbance_percent', 'measured_at', 'is_stored', 'reason'],
   ];
-  const rows = models.map((row) => {
+  const valuesOf = (row: LatencyRow): Readonly<Record<string, unknown>> => {
     if ('reason' in row) return row;
     const ofRuns = percentiles.map((each) => [`p${each}_ms`, row.latency_ms[`p${each}`]] as const);
     return { ...row, ...Object.fromEntries(ofRuns), is_stored: String(row.is_stored) };
-  }) as unknown as readonly Readonly<Record<string, string | number | null>>[];
+  };
+  const rows = models.map(valuesOf).map((values) => keys.map((key) => ownValue(values, key) as Cell));
   return {
     document: result,
-    records: { keys, rows: rows.map((row) => keys.map((key) => ownValue(row, key) ?? null)) },
+    records: { keys, rows },
     table: textTable(columnsFor(result, { wide: true }), models),
     notes: listNotes(result),
   };

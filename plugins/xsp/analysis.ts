@@ -33,6 +33,7 @@ export function rowsOf<Subject>(
   return { columns: columnsOf(fields), rowsOf: (trace, all) => subjectsOf(trace, all).map(row) };
 }
 
+/** Of the machine; an analysis may have some of them itself. */
 const BASE: readonly Field<[trace: Trace, level: string]>[] = [
   [text('framework_name', 'framework'), ({ stored }) => stored.traced?.system.framework ?? null],
   [text('framework_version', 'version'), ({ stored }) => stored.traced?.system.frameworkVersion ?? null],
@@ -111,18 +112,20 @@ export function xspAnalysis(definition: Definition): Analysis<XspSettings> {
     async run(settings, { store }): Promise<AnalysisTable> {
       const traces = await tracesFor(settings, store);
       const systems = new Set(traces.map(({ stored }) => stored.system));
+      const own = new Set(definition.columns.map(({ key }) => key));
+      const base = settings.base ? BASE.filter(([{ key }]) => !own.has(key)) : [];
       const columns = [
         text('model_name', 'model'),
         ...(systems.size > 1 ? [text('system')] : []),
         ...definition.columns,
-        ...(settings.base ? columnsOf(BASE) : []),
+        ...columnsOf(base),
       ];
       const rows = traces.flatMap((trace) =>
         rowsOf(trace, traces).map((row) => ({
           model_name: trace.stored.model,
           ...(systems.size > 1 && { system: trace.stored.system }),
           ...row,
-          ...(settings.base && rowOf(BASE, trace, level)),
+          ...rowOf(base, trace, level),
         })),
       );
       if (rows.length > MAX_ROWS) {

@@ -54,7 +54,11 @@ export class FairSemaphore {
 
   async run<T>(work: () => Promise<T>, options?: TakeOptions): Promise<T> {
     const leave = await this.take(options);
-    return await work().finally(leave);
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
   }
 
   #wait(client: string, size: number, signal: AbortSignal | undefined): Promise<void> {

@@ -22,7 +22,7 @@ export interface PairedConfidence {
 }
 
 /** One interval with a confidence of 95 %. */
-export const ONE_INTERVAL: PairedConfidence = { tail: 0.05, comparisons: 1 };
+const ONE_INTERVAL: PairedConfidence = { tail: 0.05, comparisons: 1 };
 
 /** With fewer rounds, none is left out. */
 const MIN_TRIMMED = 8;

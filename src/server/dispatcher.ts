@@ -124,18 +124,30 @@ export class Dispatcher {
     this.#dispatch();
   }
 
-  cancel(job: EvaluationJob): void {
+  /** Resolves when it has ended. @throws PlatformError as the store: then one that waits goes on waiting */
+  async cancel(job: EvaluationJob): Promise<void> {
     job.isCancelled = true;
     const session = this.#running.get(job);
-    if (session === undefined) {
-      this.#forget(job);
-      void job.finish({ kind: 'cancelled' });
-      this.#tellPositions();
-      return;
-    }
+    if (session === undefined) return await this.#cancelWaiting(job);
     session.stop(job.run);
     const stopTimer = setTimeout(() => session.end(job.run, { kind: 'cancelled' }), this.options.limits.stopMs);
-    void job.ended.then(() => clearTimeout(stopTimer));
+    await job.ended;
+    clearTimeout(stopTimer);
+  }
+
+  async #cancelWaiting(job: EvaluationJob): Promise<void> {
+    this.#forget(job);
+    this.#tellPositions();
+    try {
+      await job.finish({ kind: 'cancelled' });
+    } catch (error) {
+      if (!job.log.hasEnded) {
+        job.isCancelled = false;
+        this.#waiting.add(job);
+        this.#dispatch();
+      }
+      throw error;
+    }
   }
 
   abandon(job: EvaluationJob): void {
@@ -240,7 +252,8 @@ export class Dispatcher {
     session.giveSlotBack();
     if (this.#isClosed) return;
     if (next !== 'none' && !job.left.signal.aborted) {
-      if (job.isCancelled) void job.finish({ kind: 'cancelled' });
+      // If the store fails, this end cannot be stored.
+      if (job.isCancelled) void job.finish({ kind: 'cancelled' }).catch(() => undefined);
       else if (next === 'queue') this.#waiting.add(job);
       else this.#waitForAgent(job);
     }

@@ -72,7 +72,8 @@ export class OtherServers {
     const { collections, jobs, dispatcher } = this.options;
     for await (const cancellation of collections.cancellations.find({})) {
       const job = jobs.get(cancellation.evaluation);
-      if (job !== undefined && !job.isCancelled) dispatcher.cancel(job);
+      // If the store fails, the next check tries again.
+      if (job !== undefined && !job.isCancelled) void dispatcher.cancel(job).catch(() => undefined);
       if (job !== undefined) continue;
       const record = await collections.records.get({ id: cancellation.evaluation });
       if (record === undefined || evaluationHasEnded(record)) await collections.cancellations.delete(cancellation);

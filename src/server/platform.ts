@@ -89,14 +89,17 @@ export class Platform {
   readonly working = () => this.#dispatcher.working();
   readonly attach: Dispatcher['attach'] = (...asked) => this.#dispatcher.attach(...asked);
 
-  /** Ends an evaluation, unless it has ended. @throws PlatformError `not_found`, and as {@link OtherServers.cancel} */
+  /**
+   * Ends an evaluation, unless it has ended.
+   *
+   * @throws PlatformError `not_found`, as {@link Dispatcher.cancel}, and as {@link OtherServers.cancel}
+   */
   async cancel(id: string): Promise<EvaluationRecord> {
     if (!this.#jobs.has(id) && !evaluationHasEnded(await storedRecord(this.#collections, id)))
       await this.#others.adopt(id);
     const job = this.#jobs.get(id);
     if (job !== undefined) {
-      this.#dispatcher.cancel(job);
-      await job.ended;
+      await this.#dispatcher.cancel(job);
       return job.record;
     }
     const record = await storedRecord(this.#collections, id);

@@ -1,4 +1,5 @@
 import type { Network } from './builder.js';
+
 /** How a source says that multiply-accumulates of a transformer were counted. */
 export const HOFFMANN = 'multiply-accumulates: the matrix products in appendix F of Hoffmann et al., arXiv:2203.15556';
 

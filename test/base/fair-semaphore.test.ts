@@ -34,6 +34,19 @@ describe('places', () => {
     assert.deepEqual(entered, ['a', 'a', 'b', 'a', 'b', 'a', 'c']);
   });
 
+  it('are left by work that fails, at once or later', async () => {
+    const semaphore = new FairSemaphore(1);
+    const fail = (): never => {
+      throw new Error('no thread');
+    };
+    await assert.rejects(semaphore.run(fail), /no thread/);
+    await assert.rejects(
+      semaphore.run(() => Promise.reject(new Error('no thread'))),
+      /no thread/,
+    );
+    assert.ok(semaphore.isIdle);
+  });
+
   it('are not taken by clients that have left', async () => {
     const semaphore = new FairSemaphore(1);
     const leave = await semaphore.take();

@@ -119,12 +119,20 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
 
   it('refuses options that only models have', async (t) => {
     const place = await workplaceHere(t);
-    const ofModels = ['--measure none', '--target-error 2', '--repeat-limit 3', '--check', '--best latency'];
-    for (const option of [...ofModels, '--export-html page.html']) {
-      const words = option.split(' ');
-      const { stderr, code } = await place.run(['dlbricks', 'run', '--suite', 'given/suite', ...words]);
-      const isOfModels = stderr.startsWith(`${words[0]} is for models; --suite measures all bricks, without estimates`);
-      assert.ok(isOfModels || stderr.startsWith('--suite has results for --export-json only'), stderr);
+    const ofModels = [
+      ['--measure', 'none'],
+      ['--target-error', '2'],
+      ['--repeat-limit', '3'],
+      ['--check'],
+      ['--best', 'latency'],
+      ['--within', '5ms'],
+    ] as const;
+    for (const [option, problem] of [
+      ...ofModels.map((of) => [of, new RegExp(`^${of[0]} is for models`)] as const),
+      [['--export-html', 'page.html'], /^--suite has results for --export-json only/],
+    ] as const) {
+      const { stderr, code } = await place.run(['dlbricks', 'run', '--suite', 'given/suite', ...option]);
+      assert.match(stderr, problem);
       assert.equal(code, 2);
     }
   });

@@ -1,3 +1,4 @@
+import { PlatformError } from '../../src/base/errors.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 
 /** A method of an object, or something else that it has. */
@@ -9,6 +10,11 @@ function ownOf<T extends object>(target: T, name: string | symbol): unknown {
 /** The result of a change in a killed process: a promise that is never settled. */
 export function never(): Promise<never> {
   return new Promise(() => {});
+}
+
+/** The result of a change on a full disk. */
+export function full(): Promise<never> {
+  return Promise.reject(new PlatformError('storage', 'the disk is full'));
 }
 
 /**

@@ -6,7 +6,7 @@ import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { refusal } from '../rpc/support/refusal.js';
 import { until } from '../support/until.js';
-import { never, withChanges } from './changing-store.js';
+import { full, never, withChanges } from './changing-store.js';
 import { eventsOf, openPlatform, submitted } from './fake-platform.js';
 import { obedient } from './scripted-evaluation.js';
 
@@ -35,8 +35,6 @@ async function halves(store: ResultStore): Promise<readonly string[]> {
   for await (const { evaluation } of arrivals.find({})) ids.push(evaluation);
   return ids;
 }
-
-const full = (): Promise<never> => Promise.reject(new PlatformError('storage', 'the disk is full'));
 
 describe('a submission that is not stored completely', deadline, () => {
   // The changes: its arrival, the parts of an earlier attempt, one part or two, its record.

@@ -6,6 +6,7 @@ import type { EvaluationEvent, PlatformEvent } from '../../src/evaluation/event.
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { refusal } from '../rpc/support/refusal.js';
 import { until } from '../support/until.js';
+import { full, withChanges } from './changing-store.js';
 import { memoryLink } from './memory-link.js';
 import { AGENT, eventsOf, openPlatform, submitted } from './fake-platform.js';
 import { DONE, obedient, patient, scripted, untilStopped } from './scripted-evaluation.js';
@@ -211,6 +212,19 @@ describe('an evaluation', deadline, () => {
     assert.deepEqual(kinds, ['the plugin fake is being started', 'started', 'done']);
   });
 
+  it('that waits goes on waiting where the store refuses its end', async (t) => {
+    let isFull = false;
+    const store = withChanges(await openMemoryStore(), (work) => (isFull ? full() : work()));
+    const { platform, attach } = await openPlatform({ store, ownPlugins: ['fake'] });
+    t.after(() => platform.close());
+    await platform.submit(ID, submitted());
+    isFull = true;
+    await assert.rejects(platform.cancel(ID), refusal('storage', /the disk is full/));
+    isFull = false;
+    attach(obedient);
+    assert.equal((await eventsOf(platform, ID)).at(-1)?.kind, 'done');
+  });
+
   it('that waits can be cancelled as well', async (t) => {
     const { platform, attach } = await fresh(t);
     attach(patient);
@@ -326,6 +340,16 @@ describe('a plugin that', deadline, () => {
     assert.ok(last?.kind === 'failed');
     assert.match(last.message, /the plugin bad sent an invalid event: coverage/);
   });
+
+  for (const event of [{ kind: 'cancelled' }, { kind: 'failed', code: 'usage', message: 'no' }]) {
+    it(`says itself that its evaluation is ${event.kind} fails its own evaluation`, async (t) => {
+      const last = await endWith(t, async function* () {
+        yield await Promise.resolve(event as unknown as EvaluationEvent);
+      });
+      assert.ok(last?.kind === 'failed' && last.code === 'internal');
+      assert.match(last.message, new RegExp(`the plugin bad sent an invalid event: kind: ${event.kind} is`));
+    });
+  }
 
   it('does not stop when its evaluation is cancelled is left behind', async (t) => {
     const { platform, attach } = await fresh(t, { stopMs: 50 });

@@ -118,7 +118,7 @@ export function canonicalLayer(
   return { layer: { ...layer, inputs, attributes: needed }, constants, alsoIn: findOtherOpset(layer, needed, graph) };
 }
 
-/** An opset in which a layer means the same, see canonical-layer.ts. */
+/** As {@link canonicalLayer} finds it. */
 type AlsoIn = ReadonlyMap<Node, number | undefined>;
 
 /** If all operators mean the same in it as in the model. @param operators of ai.onnx, those of subgraphs too */

@@ -8,18 +8,20 @@ import {
   runsOn,
 } from '../../../src/plugin-api.js';
 import { chooseGranularity, type CutSettings } from '../bricks/decompose.js';
-import { prepareAll, type prepareModel, prepareOrRefuse, type PreparedModel } from '../bricks/prepare-model.js';
+import { prepareAll, type prepareModel, type PreparedModel } from '../bricks/prepare-model.js';
 import { type MeasuringOptions, parseCutSettings } from './options.js';
+
+interface Preparing {
+  readonly agent: BenchmarkAgent;
+  readonly prepare: typeof prepareModel;
+  readonly quiet?: boolean | undefined;
+}
 
 /** Shows a progress bar. */
 export async function prepareModels(
   models: readonly LoadedModel[],
   settings: CutSettings,
-  {
-    agent,
-    prepare,
-    quiet = false,
-  }: { agent: BenchmarkAgent; prepare: typeof prepareModel; quiet?: boolean | undefined },
+  { agent, prepare, quiet = false }: Preparing,
   host: CommandHost,
 ): Promise<readonly PreparedModel[]> {
   const progress = host.progress(quiet);
@@ -28,16 +30,17 @@ export async function prepareModels(
 }
 
 /**
- * Loads models, and cuts them as the options ask. @param onUnusable as for {@link loadModels}
+ * Loads models, and cuts them as the options ask.
  *
- * @param prepare what to do with models that cannot be cut
+ * @param prepare decides what becomes of models that cannot be cut
+ * @param onUnusable as for {@link loadModels}
  */
 export async function loadAndPrepare(
   references: readonly string[],
   options: MeasuringOptions & Pick<AgentOptions, 'allowVersion'> & { readonly quiet?: boolean },
   agent: BenchmarkAgent,
   host: CommandHost,
-  prepare: typeof prepareModel = prepareOrRefuse,
+  prepare: typeof prepareModel,
   onUnusable?: Parameters<typeof loadModels>[3],
 ) {
   const settings = parseCutSettings(options, agent.description);

@@ -28,7 +28,7 @@ import { measureSuite } from '../measure/measure-suite.js';
 
 const OF_MODELS = ['measure', 'targetError', 'repeatLimit', 'check', 'best', 'within'] as const;
 
-export async function runSuite(folder: string, options: SweepMeasuringOptions, host: CommandHost): Promise<void> {
+async function runSuite(folder: string, options: SweepMeasuringOptions, host: CommandHost): Promise<void> {
   const { exportCsv, exportMarkdown, exportHtml, traceOut, exportSvg, exportDot } = options;
   if ((exportCsv ?? exportMarkdown ?? exportHtml ?? traceOut ?? exportSvg ?? exportDot) !== undefined) {
     throw new PlatformError('usage', '--suite has results for --export-json only; compose makes tables of them');

@@ -11,6 +11,7 @@ import {
   writeShown,
 } from '../../../src/plugin-api.js';
 import { modelNeeds } from '../bricks/needs.js';
+import { prepareOrRefuse } from '../bricks/prepare-model.js';
 import { NO_WHOLE_MODEL } from '../estimation.js';
 import { groupObservations } from '../estimate/brick-latency.js';
 import { FIRST_OCCASION, findKnown } from '../measure/tasks.js';
@@ -42,7 +43,7 @@ export function registerShare(parent: Command, host: CommandHost): void {
       const outputs = await prepareOutputs(options);
       const agent = await host.connect(options.agent, options.framework);
       const store = await host.openStore(options.store, { access: 'read' });
-      const found = await loadAndPrepare(references, options, agent, host);
+      const found = await loadAndPrepare(references, options, agent, host, prepareOrRefuse);
       const { settings, loaded, prepared: models, header } = found;
       for (const { recipe, refusal } of models) if (refusal !== undefined) host.warn(`${recipe.name}: ${refusal}`);
       const system = identifySystem(agent.description, settings.runOptions);

@@ -5,9 +5,9 @@ import type { Aspect, ComparedBrick, ComparedModel } from './comparison-schema.j
 import { dimensionsOf, labelRows, type LabelledRow, type Row, rowKey, settingsOf } from './row.js';
 import type { ModelReport, Report } from '../report/report-schema.js';
 
-export type ComparableBrick = EstimatedBricks['bricks'][number];
+type ComparableBrick = EstimatedBricks['bricks'][number];
 
-export type ComparableModel = Pick<
+type ComparableModel = Pick<
   ModelReport,
   | 'name'
   | 'dimensions'

@@ -27,7 +27,7 @@ import type { EmptyCall } from '../bricks/empty-call.js';
 import type { Recipe } from '../bricks/recipe.js';
 
 /** The properties that a runtime's optimized graph depends on besides the model; they do not identify the machine. */
-export const optimizedForSchema = z.strictObject({
+const optimizedForSchema = z.strictObject({
   framework: z.string().max(64),
   framework_version: z.string().max(64),
   architecture: z.string().max(32),

@@ -22,7 +22,7 @@ export function sampledLengths(generation: Generation): readonly number[] {
   return Array.from({ length: MAX_LENGTHS }, (_, index) => all[at(index)] ?? 0);
 }
 
-export type AtLength = readonly [length: number, value: number];
+type AtLength = readonly [length: number, value: number];
 
 /** @param samples in the order of their lengths, with those of the first and the last step */
 export function sumOverSteps(samples: readonly AtLength[], generation: Generation): number {
@@ -42,7 +42,7 @@ const DECODE = /[_-]decode$/;
 /** Exporters' names for the length of the prompt. */
 const PROMPT_SYMBOLS = ['sequence', 'sequence_length'];
 
-export interface Decoder {
+interface Decoder {
   readonly name: string;
   readonly prefill: string;
   readonly steps: readonly { readonly length: number; readonly model: string }[];

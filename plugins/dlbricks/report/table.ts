@@ -41,7 +41,7 @@ function errorLine(model: ModelReport, check: Check): string[] {
   return [`  error ${signed(error)}: ${signed(ofKernels)} from these kernels, ${signed(error - ofKernels)} ${rest}`];
 }
 
-export function checkLines(model: ModelReport, name: string): readonly string[] {
+function checkLines(model: ModelReport, name: string): readonly string[] {
   const { check } = model;
   if (check === null) return [];
   if (check.failure !== null) return [oneLine(`${name}: its bricks were not checked: ${check.failure}`)];

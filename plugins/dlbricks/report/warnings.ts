@@ -36,7 +36,7 @@ function describeProblem({ operators, kernels }: MadeUpPart): string {
   return `the estimate may be far off: made-up values decide the work of ${list}${after}`;
 }
 
-export function madeUpWarning(
+function madeUpWarning(
   { name, madeUpValues, coverage }: Pick<Estimate, 'name' | 'madeUpValues' | 'coverage'>,
   runWith: WeightsOfRun | undefined,
 ): string | undefined {

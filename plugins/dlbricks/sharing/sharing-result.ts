@@ -36,7 +36,7 @@ export interface BricksOfModel {
 
 const percentage = z.number().min(0);
 
-export const modelSharingSchema = z.strictObject({
+const modelSharingSchema = z.strictObject({
   name: z.string(),
   layers: z.int(),
   sequences: z.int(),
@@ -53,7 +53,7 @@ export const jaccardSchema = z
   .array(z.array(z.number()))
   .describe('Different bricks that two models share over all different bricks of both, in the order of the models');
 
-export type ModelSharing = z.infer<typeof modelSharingSchema>;
+type ModelSharing = z.infer<typeof modelSharingSchema>;
 
 export type Sharing = ReturnType<typeof sharingAmong>;
 

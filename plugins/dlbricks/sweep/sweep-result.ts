@@ -258,7 +258,7 @@ export function sweepPage(sweep: Sweep): Page {
   };
 }
 
-export interface SweepPlot {
+interface SweepPlot {
   readonly file: string;
   readonly title: string;
   readonly svg: () => string;

@@ -226,7 +226,7 @@ export function openTraceBook(given: readonly TracedModel[], asked: number | und
   return { occurrences, targets, refused, corrections, repeated };
 }
 
-export type Correction = NonNullable<ReturnType<typeof computeCorrection>>;
+type Correction = NonNullable<ReturnType<typeof computeCorrection>>;
 
 /**
  * It is not known whether the cost of tracing is in the layers or between them, so both are reduced in proportion.
@@ -242,7 +242,7 @@ function computeCorrection(model: string, traced: TracedModel, wholeMs: readonly
   return { model, source: traced.source, factor: plain / slower, wholeMs: plain, tracedWholeMs: slower };
 }
 
-export type RepeatedTrace = Record<'model' | 'source', string>;
+type RepeatedTrace = Record<'model' | 'source', string>;
 
 /** Hash of a trace's measurements, for traces without ids. */
 function hashContent(model: TracedModel): string {

@@ -47,8 +47,11 @@ function checked(name: string, told: EvaluationEvent): PluginEvent {
     throw wrong(`a result of ${event.resultJson.length} characters, more than the limit of ${MAX_RESULT_BYTES}`);
   }
   const parsed = pluginEventSchema.safeParse(event);
-  if (parsed.success) return parsed.data;
-  throw wrong(schemaProblems(parsed.error).join('; '));
+  if (!parsed.success) throw wrong(schemaProblems(parsed.error).join('; '));
+  const { kind } = parsed.data;
+  if (kind === 'failed' || kind === 'cancelled')
+    throw wrong(`kind: ${kind} is for the platform to say; throw an error`);
+  return parsed.data;
 }
 
 /** Other errors than a PlatformError say where in the plugin they happened. */

@@ -71,7 +71,7 @@ function toWirePayload(event: PlatformEvent): wire.Event['event'] {
     case 'planned':
       return { $case: 'planned', value: event };
     case 'measuring':
-      return { $case: 'measuring', value: { ...event, secondsLeft: event.secondsLeft } };
+      return { $case: 'measuring', value: event };
     case 'estimate':
       return { $case: 'estimate', value: toWireEstimate(event) };
     case 'note':

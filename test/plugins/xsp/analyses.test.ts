@@ -177,6 +177,15 @@ describe('the analyses of XSP', () => {
       assert.deepEqual(a.rows, b.rows);
       assert.deepEqual(a.columns, b.columns);
     });
+
+    test(`${name}: with columns that describe the machine`, async (t) => {
+      const store = await tracedHere(t);
+      const own = await tableOf(name, store);
+      const { columns, rows } = await tableOf(name, store, { base: true });
+      assert.deepEqual(columns.slice(0, own.columns.length), own.columns);
+      const expected = { hostname: 'host', batch_size: 1, theoretical_gflops: 100 };
+      for (const row of rows) for (const [key, value] of Object.entries(expected)) assert.equal(row[key], value, key);
+    });
   }
 
   test('A1: the runs with the profile, where there are no others, and so it says', async (t) => {
