@@ -373,6 +373,15 @@ describe('predict on another agent', { ...deadline, concurrency: 2 }, () => {
   });
 });
 
+const OF_NO_MODEL = `dlspec: model/v1
+name: net
+version: 1.0.0
+framework: { name: onnxruntime, version: '*' }
+inputs: [{ layer_name: x, element_type: float32, dimensions: [batch, 8] }]
+outputs: [{ layer_name: y, element_type: float32, dimensions: [batch, 8] }]
+model: { graph_path: zoo:resnet19 }
+`;
+
 describe('predict without something that it needs', { ...deadline, concurrency: 2 }, () => {
   const mistakes: readonly (readonly [string, readonly string[], RegExp])[] = [
     ['a model', ['images', 'red.png'], /required option '--model <model>' not specified/],
@@ -395,6 +404,11 @@ describe('predict without something that it needs', { ...deadline, concurrency: 
       'a name in the zoo',
       ['dataset', 'synthetic/1', '--model', 'zoo:ResNet 18'],
       /^zoo:ResNet 18: expected .* or zoo:NAME, found "zoo:ResNet 18"\n$/,
+    ],
+    [
+      'a model of the zoo in its manifest',
+      ['dataset', 'synthetic/1', '--model', 'wrong.yml'],
+      /^wrong\.yml:7:\d+: model\.graph_path: expected a model of the zoo .* "zoo:resnet18"\?\)\n$/,
     ],
     ['pictures in a folder', ['images', '.', '--model', 'zoo:alexnet'], /\. has no pictures/],
     [
@@ -424,6 +438,7 @@ describe('predict without something that it needs', { ...deadline, concurrency: 
     it(`says so: ${what}`, async (t) => {
       const place = await workplaceHere(t);
       await place.write('empty.jsonl', '\n');
+      await place.write('wrong.yml', OF_NO_MODEL);
       if (args.includes('red.png')) await withPictures(place);
       const { stdout, stderr, code } = await place.run(['predict', ...args]);
       assert.deepEqual([stdout, code], ['', 2], stderr);

@@ -35,6 +35,7 @@ export async function modelAsked(text: string, allowVersion: boolean): Promise<M
       const { manifest, sha256 } = orThrow(await loadManifest(reference.path, ['model']));
       const { name, version, framework, model } = manifest;
       const isOfZoo = parseModelReference(model.graph_path ?? '')?.kind === 'zoo';
+      if (isOfZoo) await resolveReference(reference.path);
       const warning = isOfZoo ? `the weights of ${model.graph_path} ${MADE_UP}; ${REMEDY}` : undefined;
       const asked =
         framework === ANY_FRAMEWORK
