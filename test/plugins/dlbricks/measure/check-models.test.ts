@@ -80,11 +80,13 @@ async function check(
   const events: unknown[] = [];
   const context = { agent, store, signal, onEvent: (event: unknown) => void events.push(event) };
   const { runs, wallMs } = await checkModels(models, system, settings, context, again);
-  const results = runs.map((run) => (run?.kind === 'run' ? [run.wholeMs, run.kernels, run.names] : run?.reason));
+  const results = runs.map((run) => (run?.kind === 'run' ? [run.wholeMs, run.kernels, run.names] : run));
   return { runs, wallMs, results, asked, graphs: asked.map(([{ benchmark }]) => benchmark.signature), events };
 }
 
 const RESULT = [10, KERNELS, NAMES];
+
+const failed = (reason: string) => ({ kind: 'failed', reason });
 
 describe('checking the kernels of a model', () => {
   test('sums the times of each kernel in one run of its graph, which is optimized already', async () => {
@@ -144,13 +146,14 @@ describe('checking the kernels of a model', () => {
       modelOf(4),
     ];
     const { results } = await check(models, await openMemoryStore());
-    assert.deepEqual(results, ['no kernels', 'the runtime keeps no profile of its kernels', undefined, RESULT]);
+    const noProfile = failed('the runtime keeps no profile of its kernels');
+    assert.deepEqual(results, [failed('no kernels'), noProfile, undefined, RESULT]);
   });
 
   for (const code of ['unsupported', 'model', 'timeout', 'cancelled'] satisfies ErrorCode[]) {
     test(`ends with the reason where the run ends with the error '${code}'`, async () => {
       const trace = () => Promise.reject(new PlatformError(code, 'why'));
-      assert.deepEqual((await check([modelOf(1)], await openMemoryStore(), { trace })).results, ['why']);
+      assert.deepEqual((await check([modelOf(1)], await openMemoryStore(), { trace })).results, [failed('why')]);
     });
   }
 
@@ -161,6 +164,6 @@ describe('checking the kernels of a model', () => {
 
   test('starts nothing after an interruption', async () => {
     const { results, graphs } = await check([modelOf(1)], await openMemoryStore(), { signal: AbortSignal.abort() });
-    assert.deepEqual([results, graphs], [['interrupted before it was checked'], []]);
+    assert.deepEqual([results, graphs], [[failed('interrupted before it was checked')], []]);
   });
 });

@@ -212,6 +212,12 @@ describe('bricks that are measured again', () => {
     assert.equal(tasksOf(two, alike, anyTarget).length, 1);
   });
 
+  test('are such that were measured once, until half of the time is measured twice', () => {
+    const three = [preparedOf(recipeOf([1, 1, 1]))];
+    const measured = [...measuredBrick(0, 45, 46), ...measuredBrick(1, 30), ...measuredBrick(2, 25)];
+    assert.deepEqual(tasksOf(three, measured, anyTarget).map(brickOf), [1]);
+  });
+
   test('are in the order of the occasions, whose composites are apart', () => {
     const unlike = [...measuredBrick(0, 5, 6), ...measuredBrick(1, 5)];
     const tasks = tasksOf(two, unlike, { ...anyTarget, targetError: 1e-6 });
@@ -440,6 +446,14 @@ describe('a brick that several models have in common', () => {
       tasksOf(models, known, precision).map(({ label }) => label),
       ['one: Op0 (again)'],
     );
+  });
+
+  test('is not measured again once other bricks suffice for all of them', () => {
+    const { bricks, ...rest } = recipeOf([1, 0, 1]);
+    const other = { ...rest, bricks: bricks.filter((_, brick) => brick !== 1), sequences: [0, 1] };
+    const measured = [...measuredBrick(0, 1), ...measuredBrick(1, 9), ...measuredBrick(2, 9, 9.1)];
+    const tasks = tasksOf([preparedOf(recipeOf([1, 1])), preparedOf(other)], measured, precision);
+    assert.deepEqual(tasks.map(brickOf), [1]);
   });
 
   test('is measured again for each of its contexts', () => {
