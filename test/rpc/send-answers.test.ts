@@ -55,8 +55,8 @@ function formatOf(isPaced: boolean): MessageFormat {
   return {
     decode: (bytes) => ({ request: bytes, valueBytes: 0 }),
     encode(message) {
-      if (message === undefined) throw new PlatformError('internal', 'nothing to encode');
-      return Buffer.from(String(message));
+      if (typeof message !== 'string') throw new PlatformError('internal', 'it is no text');
+      return Buffer.from(message);
     },
     isPaced,
   };
