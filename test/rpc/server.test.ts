@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
 import { findToken, hashToken } from '../../src/rpc/accepted-tokens.js';
 import { createRpcClient } from '../../src/rpc/client.js';
-import { createRpcServer } from '../../src/rpc/server.js';
+import { bind, createRpcServer } from '../../src/rpc/server.js';
 import { until } from '../support/until.js';
 import { echo, echoServer } from './support/echo.js';
 import { clientOf, handMadeClient, messagePrefix, rawSocket } from './support/hostile.js';
@@ -15,6 +15,19 @@ import { refusal } from './support/refusal.js';
 const deadlineMs = 20_000;
 
 const DONE = new PlatformError('unavailable', 'done');
+
+test('a listener survives errors of single connections, and fails with the cause where it cannot listen', async (t) => {
+  const [listener, another] = [net.createServer(), net.createServer()];
+  t.after(() => listener.close());
+  const address = await bind(listener, { host: 'localhost', port: 0 }, '127.0.0.1');
+  assert.match(address, /^localhost:[1-9]\d*$/);
+  listener.emit('error', new Error('too many open files'));
+  const taken = bind(another, { host: 'localhost', port: Number(address.split(':')[1]) }, '127.0.0.1');
+  await assert.rejects(taken, (error: Error) => {
+    assert.match(String((error.cause as Error).message), /EADDRINUSE/);
+    return refusal('unavailable', /^cannot listen on localhost:\d+: /)(error);
+  });
+});
 
 describe('a server', { timeout: 60_000 }, () => {
   test('knows the holder of a call’s token, and how much its connection has sent', async (t) => {
