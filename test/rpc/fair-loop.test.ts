@@ -59,6 +59,17 @@ describe('turns of the event loop', () => {
     assert.equal(served.join(' '), 'long short short short long short short');
   });
 
+  test('count the time that a client has taken when it asks again', async (t) => {
+    const { work, served } = onOwnClock(t);
+    const twice = async (): Promise<void> => {
+      await work('long', 100);
+      await new Promise((resolve) => setImmediate(resolve));
+      await work('long', 100);
+    };
+    await Promise.all([twice(), ...Array.from({ length: 5 }, () => work('short', 20))]);
+    assert.equal(served.join(' '), 'long short short short short short long');
+  });
+
   test('of a client that had none for a while are as many as those of the one that is served', async (t) => {
     const { work, served } = onOwnClock(t);
     for (let i = 0; i < 3; i++) await work('early', 10);
