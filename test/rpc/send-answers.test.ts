@@ -180,7 +180,7 @@ describe('the next request of a stream', () => {
 
   test('is read once all answers so far are taken, where the method is paced', (t) => {
     const { call, outer } = answering(t).answer('first', '/test/Paced');
-    outer.sendMessage('second', () => undefined);
+    outer.sendMessage('2', () => undefined);
     outer.startRead();
     call.sent[0]?.taken();
     assert.equal(call.reads, 0);
