@@ -98,7 +98,7 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
   const channel =
     isLocal && !wantsTls
       ? credentials.createInsecure()
-      : credentials.createSsl(caPem ?? null, identity?.keyPem ?? null, identity?.certificatePem ?? null);
+      : credentials.createSsl(caPem, identity?.keyPem, identity?.certificatePem);
   const client = new Client(address, channel, CHANNEL_OPTIONS);
 
   function failure(error: unknown, signal?: AbortSignal): PlatformError {

@@ -85,12 +85,10 @@ export function receiveRequests(
       })
       .withOnCancel(() => {
         if (isCounted) calls--;
-        isCounted = false;
         isOver = true;
         clearTimeout(overdue);
         receiving?.end();
         heldBytes -= bytesOfCall;
-        bytesOfCall = 0;
       })
       .build();
     return new ServerInterceptingCall(call, { start: (next) => next(listener) });

@@ -129,8 +129,9 @@ export function createRpcServer(options: RpcServerOptions = {}) {
     listener.close();
     calls.abort(reason);
     await new Promise<void>((resolve) => {
-      // The library's forceShutdown ends no connection while channelz is off.
-      const tooLong = setTimeout(() => connections.destroy(), SHUTDOWN_LIMIT_MS);
+      // The library's forceShutdown ends no connection while channelz is off. Its tryShutdown never calls back where a
+      // session is destroyed, but not closed yet.
+      const tooLong = setTimeout(resolve, SHUTDOWN_LIMIT_MS);
       server.tryShutdown(() => {
         clearTimeout(tooLong);
         resolve();

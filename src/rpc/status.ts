@@ -58,7 +58,7 @@ export function toStatus(thrown: unknown): StatusObject {
 }
 
 function causeIn(details: string): string {
-  return /Last error: (?:Error: )?(?<cause>.+?)\. Resolution note/.exec(details)?.groups?.['cause'] ?? details;
+  return /Last error: (?:Error: )?(?<cause>.+?)\s*\. Resolution note/s.exec(details)?.groups?.['cause'] ?? details;
 }
 
 export type PeerKind = 'agent' | 'server' | 'inference server';

@@ -10,57 +10,12 @@ import { AgentRegistryServiceService } from '../../src/generated/mlmodelscope/re
 import { createRpcClient } from '../../src/rpc/client.js';
 import { createRpcServer } from '../../src/rpc/server.js';
 import { offer } from '../directory/support/offer.js';
+import { ALL, ALLOWED, isForAgents } from '../rpc/support/allowed-methods.js';
 import { type Role, ROLES } from '../../src/rpc/roles.js';
 import { until } from '../support/until.js';
 import { deadline, type Ending, type Running, workplace, type Workplace } from './support/command.js';
 import { chain, FOUR_LAYERS, TINY_EVALUATION } from './support/tiny-models.js';
 import { accessOf, newToken, type RoleToken, writeAccessFile } from './support/tokens.js';
-
-const EVALUATIONS = '/mlmodelscope.evaluation.v1.EvaluationService';
-const ANALYSES = '/mlmodelscope.analysis.v1.AnalysisService';
-const PLUGINS = '/mlmodelscope.evaluation.v1.PluginService';
-const AGENTS = '/mlmodelscope.registry.v1.AgentRegistryService';
-const REGISTRY = '/carml.org.dlframework.Registry';
-const BENCHMARKS = '/mlmodelscope.benchmark.v1.BenchmarkService';
-const TRACES = '/mlmodelscope.trace.v1.TraceService';
-const PREDICT = '/mlmodelscope.org.dlframework.Predict';
-const PREDICTIONS = '/mlmodelscope.prediction.v1.PredictionService';
-
-const READS = [
-  `${EVALUATIONS}/FollowEvaluation`,
-  `${EVALUATIONS}/GetEvaluation`,
-  `${EVALUATIONS}/ListEvaluations`,
-  `${EVALUATIONS}/ListPlugins`,
-  `${ANALYSES}/RunAnalysis`,
-  `${AGENTS}/ListAgents`,
-  ...['FrameworkManifests', 'FrameworkAgents', 'ModelManifests', 'ModelAgents'].map((name) => `${REGISTRY}/${name}`),
-  `${BENCHMARKS}/DescribeSystem`,
-  `${PREDICTIONS}/DescribePredictor`,
-];
-const SUBMITS = [
-  `${EVALUATIONS}/SubmitEvaluation`,
-  `${EVALUATIONS}/CancelEvaluation`,
-  ...['Open', 'Close', 'URLs', 'Images', 'Dataset', 'Reset'].map((name) => `${PREDICT}/${name}`),
-  `${PREDICTIONS}/PredictEach`,
-];
-const REGISTERS = ['RegisterAgent', 'RenewAgent', 'UnregisterAgent'].map((name) => `${AGENTS}/${name}`);
-const MEASURES = [
-  `${PLUGINS}/Attach`,
-  ...['InferTypes', 'Optimize', 'Measure', 'MeasureBricks'].map((name) => `${BENCHMARKS}/${name}`),
-  ...['TraceBenchmark', 'TakeSpans'].map((name) => `${TRACES}/${name}`),
-];
-const ALL = [...READS, ...SUBMITS, ...REGISTERS, ...MEASURES];
-
-const ALLOWED: Readonly<Record<Role, readonly string[]>> = {
-  read: READS,
-  submit: [...READS, ...SUBMITS],
-  agent: REGISTERS,
-  plugin: [...MEASURES, `${BENCHMARKS}/DescribeSystem`],
-  full: ALL,
-};
-
-/** Methods that agents answer and servers do not; both predict. */
-const isForAgents = (path: string): boolean => path.startsWith(BENCHMARKS) || path.startsWith(TRACES);
 
 const asItIs = (bytes: Buffer): Buffer => bytes;
 
@@ -234,7 +189,7 @@ describe('an agent that registers with the role agent', deadline, () => {
 
     assert.ok(shown.length >= 2, `${shown.length} calls`);
     assert.deepEqual(new Set(shown), new Set([`Bearer ${accessToken}`]));
-    const list = `${EVALUATIONS}/ListEvaluations`;
+    const list = '/mlmodelscope.evaluation.v1.EvaluationService/ListEvaluations';
     assert.equal(await statusOf(serverAddress, list, accessToken), status.UNAUTHENTICATED);
   });
 });
@@ -242,7 +197,7 @@ describe('an agent that registers with the role agent', deadline, () => {
 describe('a server whose file of tokens changes', deadline, () => {
   it('uses the new file, or the last valid one', async (t) => {
     const { place, tokens, server, serverAddress } = await startTeam(await workplace(t));
-    const list = `${EVALUATIONS}/ListEvaluations`;
+    const list = '/mlmodelscope.evaluation.v1.EvaluationService/ListEvaluations';
     const statusOfRead = (): Promise<status> => statusOf(serverAddress, list, tokens.read.token);
     assert.equal(await statusOfRead(), status.OK);
 

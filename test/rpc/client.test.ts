@@ -1,13 +1,23 @@
-import { Server, ServerCredentials, type ServerWritableStream, type ServiceError, status } from '@grpc/grpc-js';
+import {
+  type handleServerStreamingCall,
+  type handleUnaryCall,
+  Server,
+  ServerCredentials,
+  type ServerWritableStream,
+  type ServiceError,
+  status,
+} from '@grpc/grpc-js';
 import assert from 'node:assert/strict';
-import { getEventListeners } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { describe, test, type TestContext } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
 import { BenchmarkServiceService } from '../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { RegistryService } from '../../src/generated/carml/org/dlframework/registry.js';
 import { createRpcClient } from '../../src/rpc/client.js';
+import { createRpcServer } from '../../src/rpc/server.js';
 import { until } from '../support/until.js';
 import { echo, echoServer } from './support/echo.js';
+import { clientOf } from './support/hostile.js';
 import { refusal } from './support/refusal.js';
 
 /** A server that answers UNAVAILABLE until it was called often enough. */
@@ -137,6 +147,105 @@ describe('an RPC client', { timeout: 30_000 }, () => {
     await assert.rejects(first, cancelled);
     assert.throws(() => client.duplex(echo.count, { deadlineMs, signal }), cancelled);
     assert.equal(answered.size, 0);
+  });
+
+  test('cancels the call on the server when the loop is left', async (t) => {
+    const server = createRpcServer();
+    let isCancelled = false;
+    const stream: handleServerStreamingCall<Buffer, Buffer> = (call) => {
+      call.once('cancelled', () => (isCancelled = true));
+      call.write(call.request);
+    };
+    server.addService({ stream: echo.count }, { stream });
+    const address = await server.listen({ host: '127.0.0.1', port: 0 });
+    t.after(() => server.close(new PlatformError('unavailable', 'done')));
+    const client = clientOf(t, address);
+    for await (const answer of client.stream(echo.count, Buffer.from('x'), { deadlineMs })) {
+      assert.equal(answer.toString(), 'x');
+      break;
+    }
+    await until(() => isCancelled);
+  });
+
+  test('leaves no listener of a stream in both directions at a signal, and cancels that with it', async (t) => {
+    const { address } = await echoServer(t);
+    const client = clientOf(t, address);
+    const controller = new AbortController();
+    const listeners = (): number => getEventListeners(controller.signal, 'abort').length;
+    const call = client.duplex(echo.count, { deadlineMs, signal: controller.signal });
+    call.on('error', () => undefined).resume();
+    assert.equal(listeners(), 1);
+    call.end(Buffer.from('ab'));
+    await once(call, 'close');
+    assert.equal(listeners(), 0);
+    const hanging = client.duplex(echo.hang, { deadlineMs, signal: controller.signal });
+    hanging.resume().end(Buffer.from('x'));
+    const failed = once(hanging, 'error') as Promise<ServiceError[]>;
+    controller.abort();
+    assert.equal((await failed)[0]?.code, status.CANCELLED);
+  });
+
+  test('sends its headers and its token with each call', async (t) => {
+    const server = createRpcServer();
+    const handed: unknown[] = [];
+    const unary: handleUnaryCall<Buffer, Buffer> = ({ metadata, request }, callback) => {
+      handed.push([metadata.get('x-trace'), metadata.get('authorization')]);
+      callback(null, request);
+    };
+    server.addService({ unary: echo.repeat }, { unary });
+    const address = await server.listen({ host: '127.0.0.1', port: 0 });
+    t.after(() => server.close(new PlatformError('unavailable', 'done')));
+    const client = createRpcClient(address, 'server', { headers: { 'x-trace': 'one' }, security: { token: 'secret' } });
+    t.after(() => client.close());
+    for (let i = 0; i < 2; i++) await client.unary(echo.repeat, Buffer.from('x'), { deadlineMs });
+    await clientOf(t, address).unary(echo.repeat, Buffer.from('x'), { deadlineMs });
+    const own = [['one'], ['Bearer secret']];
+    assert.deepEqual(handed, [own, own, [[], []]]);
+  });
+
+  test('connects to agents and servers itself, whatever proxy the environment names', async (t) => {
+    const before = process.env['grpc_proxy'];
+    t.after(() => {
+      if (before === undefined) delete process.env['grpc_proxy'];
+      else process.env['grpc_proxy'] = before;
+    });
+    process.env['grpc_proxy'] = 'http://127.0.0.1:1';
+    const { address } = await echoServer(t);
+    const client = clientOf(t, address.replace('127.0.0.1', 'localhost'));
+    assert.equal((await client.unary(echo.repeat, Buffer.from('x'), { deadlineMs })).toString(), 'x');
+  });
+
+  test('calls an answer that it cannot decode no fault of its caller', (t) => {
+    const client = clientOf(t, '127.0.0.1:1');
+    assert.equal(
+      client.decodeAnswer(() => 7),
+      7,
+    );
+    const cause = new PlatformError('usage', 'no such element type');
+    assert.throws(
+      () =>
+        client.decodeAnswer(() => {
+          throw cause;
+        }),
+      (error: PlatformError) => {
+        assert.equal(error.cause, cause);
+        return refusal('internal', /the server at 127\.0\.0\.1:1 .* does not understand: no such element type/)(error);
+      },
+    );
+  });
+
+  test('tells once that the connection is gone, or that there is none', async (t) => {
+    const { server, address } = await echoServer(t);
+    const client = clientOf(t, address);
+    let told = 0;
+    client.onceDisconnected(() => told++);
+    assert.equal(told, 1);
+    await client.unary(echo.repeat, Buffer.from('x'), { deadlineMs });
+    client.onceDisconnected(() => told++);
+    await client.unary(echo.repeat, Buffer.from('x'), { deadlineMs });
+    assert.equal(told, 1);
+    await server.close(new PlatformError('unavailable', 'done'));
+    await until(() => told === 2);
   });
 
   test('names the server whose call broke off, for an error that is no status', () => {

@@ -26,11 +26,16 @@ async function watch(address: string, service: string, count: number, told: () =
 }
 
 describe('a client that watches the health', { timeout: 20_000 }, () => {
-  test('of the server gets a status when the server serves, and when it stops', async (t) => {
-    const { server, address } = await echoServer(t);
-    const stop = (): void => void server.close(new PlatformError('unavailable', 'done'));
-    assert.deepEqual(await watch(address, '', 2, stop), ['SERVING', 'NOT_SERVING']);
-  });
+  for (const [name, service] of [
+    ['the server', ''],
+    ['a service', 'test.Echo'],
+  ] as const) {
+    test(`of ${name} gets a status when the server serves, and when it stops`, async (t) => {
+      const { server, address } = await echoServer(t);
+      const stop = (): void => void server.close(new PlatformError('unavailable', 'done'));
+      assert.deepEqual(await watch(address, service, 2, stop), ['SERVING', 'NOT_SERVING']);
+    });
+  }
 
   // https://github.com/grpc/grpc/blob/master/doc/health-checking.md: for an unknown service, SERVICE_UNKNOWN.
   test('of a missing service gets the status for an unknown service', async (t) => {

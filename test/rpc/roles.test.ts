@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { METHODS_WITH_ROLES, rolesFor } from '../../src/rpc/roles.js';
+import { METHODS_WITH_ROLES, ROLES, rolesFor } from '../../src/rpc/roles.js';
+import { ALLOWED } from './support/allowed-methods.js';
 
 const PROTO_FOLDER = fileURLToPath(new URL('../../../proto/', import.meta.url));
 
@@ -29,6 +30,18 @@ test('every method of the contract has roles, and of others only health and refl
     '/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo',
   ]);
 });
+
+test('the roles are those of the documentation', () => assert.deepEqual([...ROLES], Object.keys(ALLOWED)));
+
+for (const [role, allowed] of Object.entries(ALLOWED)) {
+  test(`a token with the role ${role} allows exactly the methods of this role`, () => {
+    const found = METHODS_WITH_ROLES.filter((path) => {
+      const roles = rolesFor(path);
+      return roles !== 'anyone' && roles.some((one) => one === role);
+    });
+    assert.deepEqual(found.toSorted(), allowed.toSorted());
+  });
+}
 
 test('a method outside of the contract is for tokens that allow everything', () => {
   assert.deepEqual(rolesFor('/test.Echo/Repeat'), ['full']);

@@ -113,6 +113,8 @@ describe('a status', { timeout: 20_000 }, () => {
       'the server at platform.example:7080 does not answer (connect ECONNREFUSED 127.0.0.1:1); check the address, or ' +
         'start a server there with `mlmodelscope serve`',
     );
+    const inLines = refused.replace('. Resolution', '\n. Resolution');
+    assert.equal(from(status.UNAVAILABLE, inLines), from(status.UNAVAILABLE, refused));
     assert.match(from(status.UNAVAILABLE, refused, 'agent'), /start an agent there with `mlmodelscope agent`$/);
     assert.match(
       from(status.UNAVAILABLE, 'name resolution failed'),

@@ -8,7 +8,7 @@ describe('staying connected', { timeout: 30_000 }, () => {
   test('reports once that the server is lost, and again after it answered', async () => {
     const lost: string[] = [];
     const refused = new PlatformError('unauthenticated', 'wrong token');
-    const failures = [new Error('first'), new Error('second'), new Error('third'), refused];
+    const failures = [new Error('first'), new PlatformError('unavailable', 'second'), new Error('third'), refused];
     let attempts = 0;
     const attempt = (answers: () => void): Promise<void> => {
       if (attempts === 2) answers();

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import net from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
 import { createRpcClient } from '../../src/rpc/client.js';
@@ -39,6 +41,36 @@ describe('TLS', { timeout: 30_000 }, () => {
   test('a plain-text client of a TLS server is not served', async (t) => {
     const { address } = await echoServer(t, { security: { identity: ours().identity } });
     await assert.rejects(repeat(t, address, {}), refusal('unavailable', /TLS/));
+  });
+
+  test('a client that is told to use TLS, or has a certificate, sends nothing in plain text', async (t) => {
+    const { caPem, identity } = ours();
+    // A TLS handshake (RFC 8446, 5.1), and the preface of HTTP/2.
+    const [handshake, preface] = [22, 'P'.charCodeAt(0)];
+    for (const [options, expected] of [
+      [{ tls: true }, handshake],
+      [{ security: { identity } }, handshake],
+      [{ security: { caPem } }, handshake],
+      [{}, preface],
+    ] as const) {
+      const firstBytes: (number | undefined)[] = [];
+      const listener = net.createServer((socket) => {
+        socket
+          .on('error', () => undefined)
+          .once('data', ([first]: Buffer) => {
+            firstBytes.push(first);
+            socket.destroy();
+          });
+      });
+      t.after(() => listener.close());
+      await once(listener.listen(0, '127.0.0.1'), 'listening');
+      const address = `127.0.0.1:${(listener.address() as net.AddressInfo).port}`;
+      const client = createRpcClient(address, 'agent', options);
+      t.after(() => client.close());
+      const asked = client.unary(echo.repeat, Buffer.from('hello'), { deadlineMs: 10_000 });
+      await assert.rejects(asked, refusal('unavailable'));
+      assert.deepEqual([...new Set(firstBytes)], [expected]);
+    }
   });
 
   describe('with certificates of clients', () => {

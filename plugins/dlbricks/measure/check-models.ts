@@ -38,19 +38,18 @@ type Trace = Awaited<ReturnType<MeasuringContext['agent']['trace']>>;
 /** Times of the kernels in a trace, by their index. The events of a kernel's subgraphs are within its own time. */
 function sumKernelTimes({ kernels }: Trace, count: number): KernelsOfRun['kernels'] {
   const found = new Array<{ ms: number; innerRuns: number } | null>(count).fill(null);
-  const outerAt = new Map<string, { readonly index: number; readonly runs: number }>();
+  const outerAt = new Map<string, { readonly kernel: { innerRuns: number }; readonly runs: number }>();
   for (const { sequenceIndex, name, runMs } of kernels) {
-    const [outer = '', inner] = sequenceIndex.split('-');
+    const [at = '', inner] = sequenceIndex.split('-');
     if (inner === undefined) {
       const index = kernelIndex(name);
       if (index === undefined || index >= count) continue;
-      outerAt.set(outer, { index, runs: runMs.length });
-      const before = found[index] ?? { ms: 0, innerRuns: 0 };
-      found[index] = { ...before, ms: before.ms + trimmedMean(runMs) };
+      const kernel = (found[index] ??= { ms: 0, innerRuns: 0 });
+      kernel.ms += trimmedMean(runMs);
+      outerAt.set(at, { kernel, runs: runMs.length });
     } else {
-      const { index = -1, runs = 1 } = outerAt.get(outer) ?? {};
-      const kernel = found[index];
-      if (kernel) kernel.innerRuns += runMs.length / runs;
+      const outer = outerAt.get(at);
+      if (outer !== undefined) outer.kernel.innerRuns += runMs.length / outer.runs;
     }
   }
   return found;

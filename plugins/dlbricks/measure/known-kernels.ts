@@ -15,7 +15,7 @@ import type { MeasuredKernel } from '../predict/kernel-predictor.js';
 import type { LayerFacts } from '../work/layer-facts.js';
 import { type MeasureSettings, OCCASIONS, findKnown } from './tasks.js';
 
-const tensorsSchema = z.array(z.strictObject({ elementType: z.string(), dims: z.array(z.int().nonnegative()) }));
+const tensorsSchema = z.array(z.strictObject({ elementType: z.string(), dims: z.array(z.int()) }));
 
 /** What a brick of one kernel computes, so that its measurements tell about kernels like it. */
 const kernelSchema = z.strictObject({
@@ -27,7 +27,7 @@ const kernelSchema = z.strictObject({
   attributes: z.record(z.string(), z.union([z.number(), z.string(), z.array(z.number())])),
   inputs: tensorsSchema,
   outputs: tensorsSchema,
-  activations: z.array(z.int().nonnegative()),
+  activations: z.array(z.int()),
 });
 
 type StoredKernel = z.infer<typeof kernelSchema>;

@@ -15,25 +15,23 @@ export type Measure = (typeof MEASURE)[number];
 /** The bricks of a model to measure: those that cannot be predicted, then those with the largest errors. */
 function chooseLargest(estimate: Estimate, common: CommonError, precision: Precision): readonly BrickShare[] {
   const unmeasured = estimate.parts.filter(({ tried }) => tried === 0);
-  const chosen = unmeasured.filter(({ prediction }) => prediction === undefined);
-  const errorMs = ({ count, prediction }: BrickShare): number => {
-    return prediction === undefined ? 0 : count * prediction.ms * (prediction.ownError + common.relative);
-  };
-  const left = unmeasured.filter(({ prediction }) => prediction !== undefined).sort((a, b) => errorMs(a) - errorMs(b));
+  const unknown = unmeasured.filter(({ prediction }) => prediction === undefined);
+  const predicted = unmeasured.flatMap((part) => {
+    const { prediction, count } = part;
+    if (prediction === undefined) return [];
+    return [{ part, prediction, count, errorMs: count * prediction.ms * (prediction.ownError + common.relative) }];
+  });
+  predicted.sort((a, b) => b.errorMs - a.errorMs);
   const ms = estimate.sequential?.ms ?? 0;
-  const computeWidth = (parts: readonly BrickShare[]): number => {
-    const predicted = parts.flatMap(({ prediction, count }) =>
-      prediction === undefined ? [] : [{ prediction, count }],
-    );
-    return ms > 0 ? computeMargin(predictionErrors(predicted, common)) / ms : 0;
+  const widthWithout = (chosen: number): number => {
+    return ms > 0 ? computeMargin(predictionErrors(predicted.slice(chosen), common)) / ms : 0;
   };
-  const before = computeWidth(left);
+  const before = widthWithout(0);
   const rest = Math.sqrt(Math.max(0, (computeHalfWidth(estimate.sequential) ?? before) ** 2 - before ** 2));
-  while (left.length > 0 && Math.hypot(rest, computeWidth(left)) > computeAim(estimate, precision)) {
-    const largest = left.pop();
-    if (largest !== undefined) chosen.push(largest);
-  }
-  return chosen;
+  const aim = computeAim(estimate, precision);
+  let chosen = 0;
+  while (chosen < predicted.length && Math.hypot(rest, widthWithout(chosen)) > aim) chosen++;
+  return [...unknown, ...predicted.slice(0, chosen).map(({ part }) => part)];
 }
 
 /** Those that narrow intervals most, until all are as narrow as asked for, and those that cannot be predicted. */

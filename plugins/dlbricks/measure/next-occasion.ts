@@ -86,9 +86,10 @@ class Outlook {
 
   /** The half width as far as the choice of bricks changes it, relative. */
   private widthBy(factors: Factors): number {
-    const { components, total, estimate } = this;
-    if (components === undefined || total === 0) return 0;
-    return Math.hypot(computeMargin([computeError(factors, components)]) / total, estimate.leastError ?? 0);
+    const { components, total } = this;
+    const { leastError } = this.estimate;
+    if (components === undefined || leastError === undefined || total === 0) return 0;
+    return Math.hypot(computeMargin([computeError(factors, components)]) / total, leastError);
   }
 
   /** How much time of each process a further occasion of a brick adds. */

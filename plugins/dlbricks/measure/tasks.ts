@@ -35,10 +35,10 @@ export const MAX_OCCASIONS = 5;
 export const OCCASIONS: readonly number[] = Array.from({ length: MAX_OCCASIONS }, (_, index) => FIRST_OCCASION + index);
 
 /** Cost of a process, a session and a graph, for each brick that shares them. */
-const MS_TOGETHER = 5;
+const TOGETHER_MS = 5;
 
 /** Cost of a process, a session and a graph for one benchmark alone. */
-const MS_ALONE = 300;
+const ALONE_MS = 300;
 
 /** Weights are filled, written, and read by the runtime. */
 const WEIGHT_BYTES_PER_MS = 5e5;
@@ -52,7 +52,7 @@ function expectMs(benchmark: Benchmark, roughMs: number, protocol: Protocol, isT
   const { warmupRuns, runs, minRuns, timeBudgetMs } = isTogether ? protocolOfComposite(protocol) : protocol;
   const expectedRuns = warmupRuns + Math.min(runs, Math.max(minRuns, Math.ceil(timeBudgetMs / roughMs)));
   const weightMs = inputBytes(benchmark.inputs, 'weight') / WEIGHT_BYTES_PER_MS;
-  return (isTogether ? MS_TOGETHER : MS_ALONE) + weightMs + expectedRuns * roughMs;
+  return (isTogether ? TOGETHER_MS : ALONE_MS) + weightMs + expectedRuns * roughMs;
 }
 
 function buildTask(

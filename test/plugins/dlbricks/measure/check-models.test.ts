@@ -2,25 +2,29 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { PreparedModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import { checkModels } from '../../../../plugins/dlbricks/measure/check-models.js';
+import type { MeasureSettings } from '../../../../plugins/dlbricks/measure/tasks.js';
 import type { BenchmarkAgent } from '../../../../src/agent/benchmark-agent.js';
 import { createFakeAgent } from '../../../support/fake-agent.js';
 import type { KernelTrace, LayerTrace } from '../../../../src/agent/layer-trace.js';
 import { type ErrorCode, PlatformError } from '../../../../src/base/errors.js';
-import type { MeasuringContext } from '../../../../src/plugin-api.js';
+import { protocolOfComposite, type System } from '../../../../src/plugin-api.js';
 import { openMemoryStore } from '../../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../../src/store/result-store.js';
-import { LIMITS, PROTOCOL, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
+import { LIMITS, PROTOCOL, sampleSystem, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
 import { preparedOf, recipeTogether } from '../support/measured-bricks.js';
 import { refused } from '../support/refused.js';
 
-const SETTINGS = { runOptions: SYSTEM.runOptions, protocol: PROTOCOL, limits: LIMITS };
+const SETTINGS: MeasureSettings = { runOptions: SYSTEM.runOptions, protocol: PROTOCOL, limits: LIMITS };
 
 function kernel(sequenceIndex: string, name: string, ...runMs: readonly number[]): KernelTrace {
   const none = { opName: '', executionProvider: '', shape: '', inputShape: '', inputTypes: '', outputTypes: '' };
   return { sequenceIndex, name, elementType: '', ...none, runMs };
 }
 
-/** A kernel, one that the runtime split in two, and a loop whose body runs twice; k3 has no event. */
+/**
+ * A kernel, one that the runtime split in two, and a loop whose body runs twice; k3 has no event. The model has no k4.
+ * Bodies of events that are no kernels of the model count for nothing.
+ */
 const TRACE: LayerTrace = {
   untracedMs: [10, 10, 10],
   tracedMs: [11, 11, 11],
@@ -32,6 +36,9 @@ const TRACE: LayerTrace = {
     kernel('3-0-0', 'body', 1, 1, 1, 1, 1, 1),
     kernel('4', 'k4', 1, 1, 1),
     kernel('5', 'of the runtime', 1, 1, 1),
+    kernel('5-0-0', 'body', 1, 1, 1),
+    kernel('10', 'of the runtime', 1, 1, 1),
+    kernel('10-0-0', 'body', 1, 1, 1),
   ],
 };
 
@@ -52,42 +59,53 @@ async function check(
     trace = () => Promise.resolve(TRACE),
     again = false,
     signal = new AbortController().signal,
-  }: Partial<{ trace: () => Promise<LayerTrace>; again: boolean; signal: AbortSignal }> = {},
+    system = SYSTEM,
+    settings = SETTINGS,
+  }: Partial<{
+    trace: () => Promise<LayerTrace>;
+    again: boolean;
+    signal: AbortSignal;
+    system: System;
+    settings: MeasureSettings;
+  }> = {},
 ) {
-  const asked: Parameters<BenchmarkAgent['trace']>[0][] = [];
+  const asked: Parameters<BenchmarkAgent['trace']>[] = [];
   const agent: BenchmarkAgent = {
     ...createFakeAgent({ latencyOf: () => 1 }),
-    trace: (request) => {
+    trace: (...request) => {
       asked.push(request);
       return trace();
     },
   };
-  const labels: string[] = [];
-  const onEvent: MeasuringContext['onEvent'] = (event) => {
-    if (event.kind === 'measuring') labels.push(event.label);
-  };
-  const context = { agent, store, signal, onEvent };
-  const { runs } = await checkModels(models, SYSTEM, SETTINGS, context, again);
-  const results = runs.map((run) => (run?.kind === 'run' ? [run.wholeMs, run.kernels, run.names] : run?.reason));
-  return { runs, results, asked, labels };
+  const events: unknown[] = [];
+  const context = { agent, store, signal, onEvent: (event: unknown) => void events.push(event) };
+  const { runs, wallMs } = await checkModels(models, system, settings, context, again);
+  const results = runs.map((run) => (run?.kind === 'run' ? [run.wholeMs, run.kernels, run.names] : run));
+  return { runs, wallMs, results, asked, graphs: asked.map(([{ benchmark }]) => benchmark.signature), events };
 }
 
 const RESULT = [10, KERNELS, NAMES];
 
+const failed = (reason: string) => ({ kind: 'failed', reason });
+
 describe('checking the kernels of a model', () => {
   test('sums the times of each kernel in one run of its graph, which is optimized already', async () => {
-    const { results, asked } = await check([modelOf(1)], await openMemoryStore());
+    const { signal } = new AbortController();
+    const model = modelOf(1);
+    const { results, asked } = await check([model], await openMemoryStore(), { signal });
     assert.deepEqual(results, [RESULT]);
-    const [{ benchmark, runOptions, limits } = assert.fail()] = asked;
-    assert.deepEqual([benchmark.signature, runOptions.optimizationLevel, limits], [signatureOf(1), 'disabled', LIMITS]);
+    const { benchmark } = typeof model.toCheck === 'function' ? await model.toCheck() : assert.fail();
+    const runOptions = { ...SYSTEM.runOptions, optimizationLevel: 'disabled' };
+    const request = { benchmark, runOptions, protocol: protocolOfComposite(PROTOCOL), limits: LIMITS };
+    assert.deepEqual(asked, [[request, 'APPLICATION_TRACE', { signal }]]);
   });
 
   test('runs each graph once, also in later evaluations, unless it is asked for again', async () => {
     const store = await openMemoryStore();
     const graphsOf = async (models: readonly PreparedModel[], again = false) => {
-      const { results, asked } = await check(models, store, { again });
+      const { results, graphs } = await check(models, store, { again });
       assert.deepEqual(results, [RESULT, RESULT]);
-      return asked.map(({ benchmark }) => benchmark.signature);
+      return graphs;
     };
     const [one, two] = [signatureOf(1), signatureOf(2)];
     assert.deepEqual(await graphsOf([modelOf(1), modelOf(2)]), [one, two]);
@@ -95,12 +113,29 @@ describe('checking the kernels of a model', () => {
     assert.deepEqual(await graphsOf([modelOf(1), modelOf(2)], true), [one, two]);
   });
 
+  test('does not take a run on another system, or by another protocol, for its own', async () => {
+    const store = await openMemoryStore();
+    const slower = { ...TRACE, untracedMs: [20, 20, 20] };
+    const system = sampleSystem({ processor: 'another' });
+    const settings = { ...SETTINGS, protocol: { ...PROTOCOL, runs: 7 } };
+    const wholeMs = async (options: Parameters<typeof check>[2]): Promise<number | undefined> => {
+      const { runs } = await check([modelOf(1)], store, options);
+      return runs[0]?.kind === 'run' ? runs[0].wholeMs : undefined;
+    };
+    assert.equal(await wholeMs({}), 10);
+    for (const elsewhere of [{ system }, { settings }]) {
+      assert.equal(await wholeMs({ ...elsewhere, trace: () => Promise.resolve(slower) }), 20);
+      assert.equal(await wholeMs(elsewhere), 20);
+    }
+    assert.equal(await wholeMs({}), 10);
+  });
+
   test('announces a run with the name of its model, and says what it cost', async () => {
     const startMs = performance.now();
-    const { runs, labels } = await check([modelOf(1)], await openMemoryStore());
-    assert.deepEqual(labels, ['checking model']);
+    const { runs, wallMs, events } = await check([modelOf(1)], await openMemoryStore());
+    assert.deepEqual(events, [{ kind: 'measuring', label: 'checking model', done: 0, total: 0 }]);
     const [run] = runs;
-    assert.ok(run?.kind === 'run' && run.costMs <= performance.now() - startMs);
+    assert.ok(run?.kind === 'run' && run.costMs <= wallMs && wallMs <= performance.now() - startMs);
   });
 
   test('says why a model cannot be checked, and checks the others', async () => {
@@ -111,13 +146,14 @@ describe('checking the kernels of a model', () => {
       modelOf(4),
     ];
     const { results } = await check(models, await openMemoryStore());
-    assert.deepEqual(results, ['no kernels', 'the runtime keeps no profile of its kernels', undefined, RESULT]);
+    const noProfile = failed('the runtime keeps no profile of its kernels');
+    assert.deepEqual(results, [failed('no kernels'), noProfile, undefined, RESULT]);
   });
 
   for (const code of ['unsupported', 'model', 'timeout', 'cancelled'] satisfies ErrorCode[]) {
     test(`ends with the reason where the run ends with the error '${code}'`, async () => {
       const trace = () => Promise.reject(new PlatformError(code, 'why'));
-      assert.deepEqual((await check([modelOf(1)], await openMemoryStore(), { trace })).results, ['why']);
+      assert.deepEqual((await check([modelOf(1)], await openMemoryStore(), { trace })).results, [failed('why')]);
     });
   }
 
@@ -127,7 +163,7 @@ describe('checking the kernels of a model', () => {
   });
 
   test('starts nothing after an interruption', async () => {
-    const { results, asked } = await check([modelOf(1)], await openMemoryStore(), { signal: AbortSignal.abort() });
-    assert.deepEqual([results, asked], [['interrupted before it was checked'], []]);
+    const { results, graphs } = await check([modelOf(1)], await openMemoryStore(), { signal: AbortSignal.abort() });
+    assert.deepEqual([results, graphs], [[failed('interrupted before it was checked')], []]);
   });
 });

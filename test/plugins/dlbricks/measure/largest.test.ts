@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { compose } from '../../../../plugins/dlbricks/estimate/compose.js';
 import { groupObservations } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
-import { largestTasks } from '../../../../plugins/dlbricks/measure/largest.js';
+import { type Measure, largestTasks } from '../../../../plugins/dlbricks/measure/largest.js';
+import { settingsSchema } from '../../../../plugins/dlbricks/settings.js';
+import { computeHalfWidth } from '../../../../plugins/dlbricks/estimate/statistics.js';
 import type { KernelPredictor, Prediction } from '../../../../plugins/dlbricks/predict/kernel-predictor.js';
 import { LIMITS, PROTOCOL, SYSTEM } from '../../../store/sample-measurement.js';
 import {
@@ -12,6 +14,10 @@ import {
   recipeTogether,
   surrounded,
 } from '../support/measured-bricks.js';
+import { commonSpread } from '../support/spreads.js';
+
+/** What `measure` in an evaluation's manifest may be. */
+const WAYS: readonly Measure[] = ['all', 'largest', 'none'];
 
 const SETTINGS = { runOptions: SYSTEM.runOptions, protocol: PROTOCOL, limits: LIMITS };
 
@@ -50,6 +56,12 @@ function chosen(
   return largestTasks(models, estimates, common, SYSTEM, SETTINGS, precision).map(({ label }) => label);
 }
 
+for (const measure of WAYS) {
+  test(`a manifest may ask for measure: ${measure}`, () => {
+    assert.equal(settingsSchema.parse({ measure }).measure, measure);
+  });
+}
+
 describe('the bricks to measure', () => {
   test('are those with the largest errors, until the interval is narrow enough', () => {
     const predicted: Predicted = [
@@ -73,6 +85,29 @@ describe('the bricks to measure', () => {
       [2, 0],
     ];
     assert.deepEqual(chosen(predicted, 0.06, { common }), ['model: Op1']);
+  });
+
+  test('are as many as make the interval narrow enough once they are measured, beside its other errors', () => {
+    const kernels = 10;
+    const recipe = recipeTogether(Array.from({ length: kernels }, () => 1));
+    const facts = recipe.bricks.map((_, brick) => [{ operator: String(brick) }]);
+    const predictor = {
+      commonError: NO_COMMON,
+      predict: (): Prediction => ({ kind: 'predicted', ms: 10, ownError: 0.08 }),
+    } as unknown as KernelPredictor;
+    const estimateWith = (measured: number) => {
+      const bricks = Array.from({ length: measured }, (_, brick) => measuredTogetherOn(1, brick, 10));
+      const observations = groupObservations([measuredCall, ...bricks]);
+      return compose({ ...surrounded(recipe), facts }, observations, commonSpread(0.001, 100), predictor);
+    };
+    const widths = Array.from({ length: kernels }, (_, measured) => {
+      return computeHalfWidth(estimateWith(measured).sequential) ?? assert.fail();
+    });
+    for (const [needed, width] of widths.entries()) {
+      const precision = { targetError: width * 1.001, repeatLimit: 1, leastRepeatMs: 0 };
+      const tasks = largestTasks([preparedOf(recipe)], [estimateWith(0)], NO_COMMON, SYSTEM, SETTINGS, precision);
+      assert.equal(tasks.length, needed);
+    }
   });
 
   test('are those that cannot be predicted, whatever the target', () => {

@@ -11,6 +11,7 @@ import { readResults, resultsText } from '../../../../plugins/dlbricks/exchange/
 import { readSuite, writeSuite } from '../../../../plugins/dlbricks/exchange/suite.js';
 import { uniqueBricks } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
 import { createFakeAgent } from '../../../support/fake-agent.js';
+import { roughMsOfBrick } from '../../../../plugins/dlbricks/cut/rough-time.js';
 import { outputCopy } from '../../../../plugins/dlbricks/bricks/output-copy.js';
 import type { EvaluationEvent } from '../../../../src/evaluation/event.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
@@ -117,6 +118,23 @@ describe('measuring a suite', () => {
     assert.deepEqual([measured, measurements[0]], [1, first]);
   });
 
+  test('takes all measurements again where that is asked for', async () => {
+    const context = { agent: newAgent(), store: await openMemoryStore(), ...unwatched };
+    await measureSuite(suite, SETTINGS, context);
+    assert.equal((await measureSuite(suite, SETTINGS, context, { kind: 'all' })).measured, 3);
+    assert.equal(context.agent.measured.length, 6);
+  });
+
+  test('says how far it is', async () => {
+    const seen: (readonly [done: number, total: number])[] = [];
+    const onEvent = (event: EvaluationEvent): void => {
+      if (event.kind === 'measuring') seen.push([event.done, event.total]);
+    };
+    await measureSuite(suite, SETTINGS, { ...unwatched, agent: newAgent(), store: await openMemoryStore(), onEvent });
+    assert.deepEqual([...new Set(seen.map(([done]) => done))], [0, 1, 2]);
+    assert.ok(seen.every(([, total]) => total === 3));
+  });
+
   test('that is interrupted says so', async () => {
     const context = { agent: newAgent(), store: await openMemoryStore(), ...unwatched, signal: AbortSignal.abort() };
     const { measured, interrupted, measurements } = await measureSuite(suite, SETTINGS, context);
@@ -166,12 +184,16 @@ describe('a suite’s measurements', () => {
     const agent = newAgent();
     const asked: unknown[] = [];
     const measure: typeof agent.measure = (requests, options) => {
-      for (const { occasion, modelBytes, context } of requests) asked.push([occasion, modelBytes, context]);
+      for (const { occasion, modelBytes, context, roughMs } of requests) {
+        asked.push([occasion, modelBytes, context, roughMs]);
+      }
       return agent.measure(requests, options);
     };
     const context = { agent: { ...agent, measure }, store: await openMemoryStore(), ...unwatched };
     await measureSuite({ ...suite, bricks }, SETTINGS, context);
-    const on = (occasion: number) => bricks.map(() => [occasion, 2 ** 24, { footprintBytes: 2 ** 24 }]);
+    const on = (occasion: number) => {
+      return bricks.map((brick) => [occasion, 2 ** 24, { footprintBytes: 2 ** 24 }, roughMsOfBrick(brick)]);
+    };
     assert.deepEqual(asked, [...on(1), ...on(2)]);
   });
 

@@ -9,6 +9,7 @@ import type { Task } from '../../../../src/measuring/task.js';
 import type { PreparedModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import { findLimit, type Precision, tasksOfNextOccasion } from '../../../../plugins/dlbricks/measure/next-occasion.js';
 import type { Measurement } from '../../../../src/measurement/measurement.js';
+import { sumOf } from '../../../../src/base/sum-of.js';
 import { LIMITS, PROTOCOL, SYSTEM } from '../../../store/sample-measurement.js';
 import {
   COPIES,
@@ -29,6 +30,8 @@ import { spreadsOf } from '../support/spreads.js';
 const AMPLE = 1000;
 
 const SETTINGS: MeasureSettings = { runOptions: SYSTEM.runOptions, protocol: PROTOCOL, limits: LIMITS };
+
+type BricksOf<T> = T extends fc.Arbitrary<infer Made> ? Made : never;
 
 /** A brick of a simulated machine. */
 interface Made {
@@ -174,6 +177,16 @@ describe('bricks that are measured again', () => {
     assert.equal(tasksOf([preparedOf(recipeOf([1]))], [quick], { ...precision, repeatLimit: 1 }).length, 1);
   });
 
+  test('cost no more than is allowed, also beside a brick that was never measured', () => {
+    const precision = { targetError: 1e9, repeatLimit: 1, leastRepeatMs: 0 };
+    const [first, second] = [0, 1].map((brick) => measuredOn(1, brick, 5, { costMs: 100 }));
+    assert.ok(first && second);
+    const measured = [first, second, measuredOn(2, 0, 5, { costMs: 100 }), measuredOn(2, 1, 5, { costMs: 100 })];
+    const models = [preparedOf(recipeOf([1, 1, 1]))];
+    assert.equal(tasksOf(models, measured.slice(0, 2), { ...precision, repeatLimit: 0.6 }).length, 1);
+    assert.deepEqual(tasksOf(models, measured, { ...precision, targetError: 1e-6 }), []);
+  });
+
   test('are the same if the known measurements are the same', () => {
     fc.assert(
       fc.property(machines, precisions, (bricks, precision) => {
@@ -191,6 +204,29 @@ describe('bricks that are measured again', () => {
     assert.deepEqual(
       tasks.map(({ label }) => label),
       ['model: Op1 (again)'],
+    );
+  });
+
+  test('are none beyond half of the time', () => {
+    const alike = [...measuredBrick(0, 5), ...measuredBrick(1, 5)];
+    assert.equal(tasksOf(two, alike, anyTarget).length, 1);
+  });
+
+  test('are such that were measured once, until half of the time is measured twice', () => {
+    const three = [preparedOf(recipeOf([1, 1, 1]))];
+    const measured = [...measuredBrick(0, 45, 46), ...measuredBrick(1, 30), ...measuredBrick(2, 25)];
+    assert.deepEqual(tasksOf(three, measured, anyTarget).map(brickOf), [1]);
+  });
+
+  test('are in the order of the occasions, whose composites are apart', () => {
+    const unlike = [...measuredBrick(0, 5, 6), ...measuredBrick(1, 5)];
+    const tasks = tasksOf(two, unlike, { ...anyTarget, targetError: 1e-6 });
+    assert.deepEqual(
+      tasks.map(({ label, request }) => [label, request.occasion]),
+      [
+        ['model: Op1 (again)', 2],
+        ['model: Op0 (again)', 3],
+      ],
     );
   });
 
@@ -265,6 +301,116 @@ describe('bricks that are measured again', () => {
     assert.deepEqual(asked(1.4), ['model: Op0 (again)']);
   });
 
+  describe('among bricks whose spread is known', () => {
+    const footprintBytes = 48 * 2 ** 20;
+    const known = { wholes: new Map([['another', [10, 10.01, 10, 10.01]]]) };
+    const one = fc.integer({ min: 1, max: 2 });
+    const bricks = fc.array(
+      fc.record({
+        count: fc.integer({ min: 1, max: 20 }),
+        ms: fc.double({ min: 1, max: 50, noNaN: true }),
+        costMs: fc.integer({ min: 50, max: 200 }),
+        // The composite that measures it on each occasion, and how far it is off, once more and once less.
+        composites: fc.tuple(one, one),
+        off: fc.constantFrom(0.01, -0.01, 0.015, -0.015),
+      }),
+      { minLength: 2, maxLength: 6 },
+    );
+
+    /** A model with these bricks, each measured twice, and the width of its interval after further occasions. */
+    function twice(made: BricksOf<typeof bricks>) {
+      const recipe = recipeTogether(
+        made.map(({ count }) => count),
+        { footprintBytes },
+      );
+      const model = surrounded(recipe);
+      const { context } = model;
+      const on = (occasion: number, brick: number, wallMs: number, factor: number): Measurement => {
+        const { ms, costMs } = made[brick] ?? assert.fail();
+        const conditions = { wallMs, cores: 2 };
+        return { ...measuredTogetherOn(occasion, brick, ms * factor, { costMs }), context, conditions };
+      };
+      const measured = made.flatMap(({ composites: [first, second], off }, brick) => [
+        on(1, brick, first, 1 + off),
+        on(2, brick, second, 1 - off),
+      ]);
+      const observations = groupObservations([measuredCall, ...measured]);
+      const spreads = spreadsOf([model], observations, known);
+      const now = compose(model, observations, spreads);
+      /** Half the width, relative, once some bricks are measured on a third occasion, all in one process. */
+      const widthWith = (again: readonly number[]): number => {
+        const more = again.map((brick) => on(3, brick, 3, 1));
+        const then = groupObservations([measuredCall, ...measured, ...more]);
+        const { measuringError = NaN, leastError = NaN } = compose(model, then, spreads);
+        return Math.hypot(measuringError, leastError);
+      };
+      const chosen = (precision: Precision): readonly number[] => {
+        const tasks = tasksOfNextOccasion([preparedOf(recipe)], observations, SYSTEM, SETTINGS, precision, known);
+        return tasks.map(({ label }) => Number(/Op(\d+)/.exec(label)?.[1]));
+      };
+      return { now, widthWith, chosen };
+    }
+
+    /** The bricks that narrow the interval most for their cost, one after the other. */
+    function bestOf(widthWith: (again: readonly number[]) => number, costs: readonly number[], allowedMs: number) {
+      const best: number[] = [];
+      for (let leftMs = allowedMs; ;) {
+        const rates = costs.flatMap((costMs, brick) => {
+          if (best.includes(brick) || costMs > leftMs) return [];
+          return [{ brick, costMs, rate: (widthWith(best) - widthWith([...best, brick])) / costMs }];
+        });
+        const [next] = rates.toSorted((a, b) => b.rate - a.rate);
+        if (next === undefined || next.rate <= 0) return best;
+        best.push(next.brick);
+        leftMs -= next.costMs;
+      }
+    }
+
+    for (const [which, costs, atMost] of [
+      ['which all cost the same', [100], 3],
+      ['for the time that they cost', [60, 100], 1],
+    ] as const) {
+      test(`are those that narrow the interval most, ${which}`, () => {
+        const some = bricks.chain((made) =>
+          fc.tuple(...made.map((each) => fc.constantFrom(...costs).map((costMs) => ({ ...each, costMs })))),
+        );
+        const property = fc.property(some, fc.integer({ min: 1, max: atMost }), (made, count) => {
+          const { widthWith, chosen } = twice(made);
+          const costOf = made.map(({ costMs }) => costMs);
+          const allowedMs = 100 * count;
+          const repeatLimit = 1 + (allowedMs * (1 + 1e-9)) / sumOf(costOf);
+          const rate = (again: readonly number[]): number => {
+            const costMs = Math.max(1, sumOf(again.map((brick) => costOf[brick] ?? NaN)));
+            assert.ok(costMs <= allowedMs);
+            return (widthWith([]) - widthWith(again)) / costMs;
+          };
+          const best = rate(bestOf(widthWith, costOf, allowedMs));
+          const got = rate(chosen({ targetError: 1e-6, repeatLimit, leastRepeatMs: 0 }));
+          assert.ok(got >= 0.99 * best, `${got} of ${best}`);
+        });
+        fc.assert(property, { numRuns: 50 });
+      });
+    }
+
+    test('are no more than narrow the interval to the target, or nearly to its least width', () => {
+      const property = fc.property(bricks, fc.double({ min: 0.1, max: 1.1, noNaN: true }), (made, part) => {
+        const { now, widthWith, chosen } = twice(made);
+        const halfWidth = computeHalfWidth(now.sequential) ?? assert.fail();
+        const targetError = part * halfWidth;
+        const aim = Math.max(targetError, 1.1 * (now.leastError ?? NaN));
+        const after = (again: readonly number[]): number => (halfWidth * widthWith(again)) / widthWith([]);
+        const got = chosen({ targetError, repeatLimit: AMPLE, leastRepeatMs: 0 });
+        const others = [...made.keys()].filter((brick) => !got.includes(brick));
+        const isUseful = (brick: number): boolean => widthWith([...got, brick]) < widthWith(got) * 0.999;
+        assert.ok(after(got) <= aim * 1.001 || !others.some(isUseful), 'too few');
+        // The last one was still necessary.
+        const best = bestOf(widthWith, made.map(({ costMs }) => costMs), Infinity); // prettier-ignore
+        assert.ok(got.length === 0 || after(best.slice(0, got.length - 1)) > aim * 0.999, 'too many');
+      });
+      fc.assert(property, { numRuns: 50 });
+    });
+  });
+
   test('are none if everything is precise enough', () => {
     const alike = [...measuredBrick(0, 5, 5.01), ...measuredBrick(1, 5)];
     assert.deepEqual(tasksOf(two, alike, { targetError: 0.05, repeatLimit: AMPLE, leastRepeatMs: 0 }), []);
@@ -300,6 +446,14 @@ describe('a brick that several models have in common', () => {
       tasksOf(models, known, precision).map(({ label }) => label),
       ['one: Op0 (again)'],
     );
+  });
+
+  test('is not measured again once other bricks suffice for all of them', () => {
+    const { bricks, ...rest } = recipeOf([1, 0, 1]);
+    const other = { ...rest, bricks: bricks.filter((_, brick) => brick !== 1), sequences: [0, 1] };
+    const measured = [...measuredBrick(0, 1), ...measuredBrick(1, 9), ...measuredBrick(2, 9, 9.1)];
+    const tasks = tasksOf([preparedOf(recipeOf([1, 1])), preparedOf(other)], measured, precision);
+    assert.deepEqual(tasks.map(brickOf), [1]);
   });
 
   test('is measured again for each of its contexts', () => {

@@ -9,6 +9,9 @@ import {
   SECOND_OCCASION,
   wholeModelTasks,
 } from '../../../../plugins/dlbricks/measure/tasks.js';
+import type { ModelRecipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
+import type { BenchmarkInput } from '../../../../src/measurement/benchmark.js';
+import { protocolOfComposite } from '../../../../src/plugin-api.js';
 import { type Task, taskKey } from '../../../../src/measuring/task.js';
 import { outputCopy } from '../../../../plugins/dlbricks/bricks/output-copy.js';
 import { LIMITS, PROTOCOL, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
@@ -57,13 +60,66 @@ describe('the tasks of an evaluation', () => {
     // Two seconds are enough for a hundred runs of a millisecond, but not for fifty of a second.
     assert.equal(workOf(1, 100) - workOf(1, 50), 50);
     assert.equal(workOf(1000, 100), workOf(1000, 50));
+    // A budget for six and a half runs gives seven; one for two gives the least number of runs.
+    const runsOf = (roughMs: number): number => (workOf(roughMs, 50) - workOf(0, 50)) / roughMs;
+    const { warmupRuns, runs, minRuns } = PROTOCOL;
+    assert.deepEqual([1, 2000 / 6.5, 1000].map(runsOf).map(Math.round), [warmupRuns + runs, warmupRuns + 7, warmupRuns + minRuns]); // prettier-ignore
     assert.ok(workOf(0, 50) > 0);
   });
 
+  test('have a work for a process of their own, or a small part of one that they share, and fewer runs in it', () => {
+    const workOf = (recipe: ModelRecipe, roughMs: number): number => {
+      return firstTasks([preparedOf(recipe, [roughMs])], SYSTEM, SETTINGS).at(-1)?.work ?? NaN;
+    };
+    const [alone, together] = [recipeOf([1]), recipeTogether([1])];
+    assert.ok(workOf(together, 0) > 0 && workOf(alone, 0) > 10 * workOf(together, 0));
+    const runsOf = (recipe: ModelRecipe): number => Math.round(workOf(recipe, 1) - workOf(recipe, 0));
+    const { warmupRuns, runs } = protocolOfComposite(PROTOCOL);
+    assert.deepEqual([alone, together].map(runsOf), [PROTOCOL.warmupRuns + PROTOCOL.runs, warmupRuns + runs]);
+  });
+
+  test('have a work for writing their weights, which other inputs do not need', () => {
+    const workOf = (role: BenchmarkInput['role']): number => {
+      const type = { elementType: 'float32', dims: [1e6] } as const;
+      const input: BenchmarkInput = {
+        name: 'x',
+        role,
+        ...type,
+        fill: { low: 0, high: 1, seed: 1 },
+      };
+      const [whole = assert.fail()] = wholeModelTasks(
+        [{ ...one, whole: { ...one.whole, inputs: [input] } }],
+        FIRST_OCCASION,
+        SETTINGS,
+      );
+      return whole.work;
+    };
+    // Half a gigabyte is written in a second.
+    assert.equal(Math.round(workOf('weight') - workOf('activation')), 8);
+  });
+
   test('say what is measured how, and how long about', () => {
-    const [, brick = assert.fail()] = firstTasks([preparedOf(recipeTogether([1]), [7])], SYSTEM, SETTINGS);
-    const { modelBytes, roughMs, limits } = brick.request;
-    assert.deepEqual([modelBytes, roughMs, limits], [FOOTPRINT_BYTES, 7, LIMITS]);
+    const model = preparedOf(recipeTogether([1]), [7]);
+    const [call = assert.fail(), brick = assert.fail()] = firstTasks([model], SYSTEM, SETTINGS);
+    const runOptions = { ...SYSTEM.runOptions, optimizationLevel: 'disabled' };
+    const alike = { protocol: PROTOCOL, occasion: 1, limits: LIMITS };
+    assert.deepEqual(brick.request, {
+      ...alike,
+      benchmark: model.bricks[0],
+      runOptions,
+      context: { footprintBytes: FOOTPRINT_BYTES },
+      modelBytes: FOOTPRINT_BYTES,
+      roughMs: 7,
+    });
+    assert.deepEqual(call.request, {
+      ...alike,
+      benchmark: model.call,
+      runOptions: call.request.runOptions,
+      protocol: call.request.protocol,
+      context: undefined,
+      modelBytes: undefined,
+      roughMs: 0,
+    });
     const [whole = assert.fail()] = wholeModelTasks([one], FIRST_OCCASION, SETTINGS);
     assert.deepEqual(whole.request, { benchmark: one.whole, name: 'one', occasion: 1, ...SETTINGS });
   });
