@@ -41,7 +41,7 @@ describe('the log of an evaluation', { timeout: 60_000 }, () => {
     const log = await EventLog.open(ID, stored);
     // Without waiting between them, as from a plugin that sends several.
     await Promise.all([log.append(note('one')), log.append(note('two')), log.append(DONE)]);
-    await (await EventLog.open('another', stored)).append(note('of another'));
+    await (await EventLog.open('evaluation-2', stored)).append(note('of another'));
     const { events, cursor } = log.read(START);
     assert.deepEqual(
       events.map(({ sequence, event }) => [sequence, event]),
@@ -59,6 +59,24 @@ describe('the log of an evaluation', { timeout: 60_000 }, () => {
     assert.equal(log.characters, events.map((one) => JSON.stringify(one)).join('').length);
     assert.deepEqual([log.hasEnded, again.hasEnded], [true, true]);
     assert.deepEqual((await stored.get(eventKey(ID, 3)))?.event, DONE, 'the store keeps the result');
+  });
+
+  it('adds one event after another, however long the store takes for each', async () => {
+    const stored = documents();
+    let inserting = 0;
+    const insert: typeof stored.insert = async (document) => {
+      assert.equal(++inserting, 1);
+      await setImmediate();
+      inserting--;
+      return stored.insert(document);
+    };
+    const slow: Pick<typeof stored, 'insert' | 'find'> = { insert, find: (match) => stored.find(match) };
+    const log = await EventLog.open(ID, slow as typeof stored);
+    await Promise.all(['one', 'two', 'three'].map((message) => log.append(note(message))));
+    assert.deepEqual(
+      log.read(START).events.map(({ event }) => event),
+      [note('one'), note('two'), note('three')],
+    );
   });
 
   it('has ended only with a final event', async () => {
@@ -116,6 +134,8 @@ describe('the log of an evaluation', { timeout: 60_000 }, () => {
       log.read(cursor).events.map(({ event }) => event),
       [note('two')],
     );
+    await log.append(measuring(3));
+    assert.equal(log.last?.sequence, 2);
     assert.deepEqual(log.last?.event, measuring(3));
     await log.append(DONE);
     assert.deepEqual(log.last?.event, DONE_TO_READERS);
