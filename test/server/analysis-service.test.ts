@@ -7,7 +7,6 @@ import { runRemoteAnalysis } from '../../src/evaluation/client/remote-analysis.j
 import { untilAborted } from '../../src/base/cancellation.js';
 import { AnalysisServiceService } from '../../src/generated/mlmodelscope/analysis/v1/analysis.js';
 import { createRpcClient } from '../../src/rpc/client.js';
-import { MAX_MESSAGE_BYTES } from '../../src/rpc/limits.js';
 import { createRpcServer } from '../../src/rpc/server.js';
 import { addAnalysisService } from '../../src/server/analysis-service.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';

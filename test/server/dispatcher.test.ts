@@ -38,7 +38,7 @@ function attached(platform: Platform, { name = 'fake', slots = 1 } = {}) {
   const tell = (event: PluginEvent, { evaluationId, attempt } = runs().at(-1) ?? assert.fail('it has no run')) =>
     plugin.send({ kind: 'event', evaluationId, attempt, event });
   const stops = () => messages.flatMap((one) => (one.kind === 'stop' ? [`${one.evaluationId} ${one.attempt}`] : []));
-  return { messages, runs, tell, stops, left, detach: () => plugin.close(), send: plugin.send, reading };
+  return { messages, runs, tell, stops, left, detach: () => plugin.close(), plugin, reading };
 }
 
 async function kindsOf(platform: Platform, id: string): Promise<readonly string[]> {
@@ -326,11 +326,11 @@ describe('a message of a plugin', deadline, () => {
       { evaluationId: ID, attempt: 2 },
       { evaluationId: 'evaluation-2', attempt: 1 },
     ]) {
-      await plugin.send({ kind: 'unreachable', ...key, agent: AGENT.address, reason: 'gone' });
+      await plugin.plugin.send({ kind: 'unreachable', ...key, agent: AGENT.address, reason: 'gone' });
       await plugin.tell(DONE, key as Run<Submission>);
     }
-    await plugin.send({ kind: 'renewal' });
-    await plugin.send({ kind: 'unreachable', evaluationId: ID, attempt: 1, agent: 'unknown:1', reason: 'gone' });
+    await plugin.plugin.send({ kind: 'renewal' });
+    await plugin.plugin.send({ kind: 'unreachable', evaluationId: ID, attempt: 1, agent: 'unknown:1', reason: 'gone' });
     await plugin.tell({ kind: 'failed', code: 'model', message: 'broken' });
     const last = (await eventsOf(platform, ID)).at(-1);
     assert.deepEqual(last, { kind: 'failed', code: 'model', message: 'broken' });

@@ -24,15 +24,14 @@ describe('the estimates of a store, as visitors see them', () => {
     assert.equal((await shared.get()).estimates.length, 2);
   });
 
-  it('are read again after a failure', async () => {
+  it('are read again after a failure', async (t) => {
     const store = await openMemoryStore();
-    const { collection } = store;
-    store.collection = () => {
+    const away = t.mock.method(store, 'collection', () => {
       throw new PlatformError('storage', 'the database is away');
-    };
+    });
     const shared = new SharedEstimates(store);
     await assert.rejects(shared.get(), refusal('storage'));
-    store.collection = collection;
+    away.mock.restore();
     assert.deepEqual((await shared.get()).estimates, []);
   });
 

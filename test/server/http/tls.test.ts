@@ -50,4 +50,14 @@ describe('HTTP over TLS', { timeout: 60_000 }, () => {
     await assert.rejects(ask(url, { ca, minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1' }));
     await assert.rejects(fetch(url.replace('https', 'http')));
   });
+
+  it('answers only clients with a certificate, if the server asks for one', async (t) => {
+    const { caPem: ca, identity } = authority();
+    const { url } = await siteServing(t, { token: 'one-token-0123456789', identity, clientCaPem: ca });
+    const { certificatePem: cert, keyPem: key } = identity;
+    assert.equal((await ask(`${url}/`, { ca, cert, key })).status, 200);
+    await assert.rejects(ask(`${url}/`, { ca }), /certificate required|socket hang up|ECONNRESET/);
+    const { url: open } = await siteServing(t, { token: 'one-token-0123456789', identity });
+    assert.equal((await ask(`${open}/`, { ca })).status, 200);
+  });
 });

@@ -84,4 +84,31 @@ describe('the loader of submissions', { timeout: 60_000 }, () => {
     await assert.rejects(left, refusal('cancelled'));
     await first;
   });
+
+  it('gives up what takes too long, each time with a new thread', async () => {
+    const slow = new SubmissionLoader({ timeMs: 1 });
+    const late = refusal('model', /^reading the models takes more than 0\.001 s; submit fewer or smaller ones/);
+    for (let times = 0; times < 2; times++) await assert.rejects(slow.load(submitted(), wanted), late);
+  });
+
+  it('gives up what takes too much memory', async () => {
+    // Less than the code of the thread takes.
+    const small = new SubmissionLoader({ memoryMib: 4 });
+    await assert.rejects(small.load(submitted(), wanted), refusal('model', /takes more than 4 MiB of memory; submit/));
+  });
+
+  it('takes the memory of a large submission instead of copying it, and leaves that of a small one', async () => {
+    const { files, ...rest } = submission();
+    const padded = (bytes: number): Uint8Array => {
+      const more = [['padding.bin', Buffer.alloc(bytes)]] as const;
+      return encodeSubmission({ ...rest, files: new Map([...files, ...more]) });
+    };
+    for (const [bytes, left] of [
+      [padded(2 ** 20), 0],
+      [padded(1000), padded(1000).length],
+    ] as const) {
+      await loader.load(bytes, () => false);
+      assert.equal(bytes.length, left);
+    }
+  });
 });
