@@ -177,6 +177,38 @@ describe('a plugin', deadline, () => {
     assert.match(kinds[1] ?? '', reason);
   });
 
+  it('that is lost while its run is prepared gets no run, and the next one does', async (t) => {
+    const store = await openMemoryStore();
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    let reads = 0;
+    const collectionOf = store.collection.bind(store);
+    store.collection = (definition) => {
+      const documents = collectionOf(definition);
+      if (definition.name !== 'submission_parts') return documents;
+      const find = documents.find.bind(documents);
+      documents.find = async function* (match) {
+        reads++;
+        await released;
+        yield* find(match);
+      };
+      return documents;
+    };
+    const platform = await fresh(t, { store });
+    const first = attached(platform);
+    await until(() => platform.plugins().length === 1);
+    await platform.submit(ID, submitted());
+    await until(() => reads === 1);
+    first.detach();
+    await first.left;
+    release();
+    const second = attached(platform);
+    await until(() => second.runs().length === 1);
+    await second.tell(DONE);
+    assert.equal((await kindsOf(platform, ID)).at(-1), 'done');
+    assert.deepEqual(first.runs(), []);
+  });
+
   it('that is lost in the third run ends the evaluation', async (t) => {
     const platform = await fresh(t);
     let plugin = attached(platform);

@@ -9,9 +9,11 @@ import { startAgent } from '../../src/agent/services/server.js';
 import { createDirectory } from '../../src/directory/agent-directory.js';
 import { ModelManifest } from '../../src/generated/carml/org/dlframework/registry.js';
 import {
+  ImagesRequest,
   PredictorCloseRequest,
   PredictorOpenRequest,
   PredictService,
+  ResetRequest,
 } from '../../src/generated/mlmodelscope/org/dlframework/predictor.js';
 import { PredictionForwarding } from '../../src/server/prediction/forwarding.js';
 import { startServer } from '../../src/server/server.js';
@@ -58,7 +60,7 @@ async function serverWith(t: TestContext, agents: readonly KnownAgent[]) {
   const open = (request: Partial<PredictorOpenRequest>) => {
     return raw.unary(PredictService.open, PredictorOpenRequest.fromPartial(request));
   };
-  return { server, client, open, addresses };
+  return { server, client, raw, open, addresses };
 }
 
 describe('predicting through a server', { timeout: 120_000 }, () => {
@@ -136,10 +138,16 @@ describe('predicting through a server', { timeout: 120_000 }, () => {
     await assert.rejects(agent.unary(PredictService.open, request), hasStatus(status.NOT_FOUND, /nothing/));
     const version = { modelName: 'relu', modelVersion: '^99' };
     await assert.rejects(open(version), hasStatus(status.NOT_FOUND, /the model "relu" \^99/));
+    const { open: only } = await serverWith(t, [{ address: NOBODY, models: ['other'] }]);
+    await assert.rejects(only(request), hasStatus(status.NOT_FOUND, /no registered agent has the model "nothing"/));
   });
 
   test('refuses an invalid request before it asks an agent', async (t) => {
-    const { open } = await serverWith(t, [{ address: NOBODY, models: ['relu'] }]);
+    const { open, raw } = await serverWith(t, [{ address: NOBODY, models: ['relu'] }]);
+    const none = hasStatus(status.NOT_FOUND, /no model is open under the id "" through this server/);
+    await assert.rejects(raw.unary(PredictService.images, ImagesRequest.fromPartial({})), none);
+    await assert.rejects(raw.unary(PredictService.close, PredictorCloseRequest.fromPartial({})), none);
+    await assert.rejects(raw.unary(PredictService.reset, ResetRequest.fromPartial({})), none);
     await assert.rejects(open({}), hasStatus(status.INVALID_ARGUMENT, /model_name is empty/));
     const wrong = { modelName: 'relu', modelVersion: 'newest of all' };
     await assert.rejects(open(wrong), hasStatus(status.INVALID_ARGUMENT, /model_version: "newest of all" is not/));
