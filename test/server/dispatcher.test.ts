@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { PluginEvent } from '../../src/evaluation/event.js';
 import type { PlatformMessage, Run } from '../../src/evaluation/link/link.js';
 import { memoryLink } from '../../src/evaluation/link/memory-link.js';
@@ -291,6 +291,24 @@ describe('an evaluation in the queue', deadline, () => {
     await until(() => platform.plugins().length === 2);
     await setImmediate();
     assert.deepEqual(slow.runs(), [], 'it has failed');
+  });
+});
+
+describe('an evaluation of a server that ends', deadline, () => {
+  it('waits on the next one for a plugin that is started there', async (t) => {
+    const store = await openMemoryStore();
+    const limits = { waitForPluginMs: 40 };
+    const platform = await fresh(t, { store, ownPlugins: ['fake'], limits });
+    await platform.submit(ID, submitted());
+    platform.close();
+    await setTimeout(2 * limits.waitForPluginMs);
+    const { platform: next } = await openPlatform({ store }, { resume: true });
+    t.after(() => next.close());
+    assert.equal((await next.get(ID)).record.state, 'queued');
+    const plugin = attached(next);
+    await until(() => plugin.runs().length === 1);
+    await plugin.tell(DONE);
+    assert.equal((await kindsOf(next, ID)).at(-1), 'done');
   });
 });
 
