@@ -4,9 +4,13 @@ import { z } from 'zod';
 import { PlatformError } from '../../src/base/errors.js';
 import type { Analysis } from '../../src/evaluation/analysis.js';
 import { runRemoteAnalysis } from '../../src/evaluation/client/remote-analysis.js';
+import { untilAborted } from '../../src/base/cancellation.js';
+import { AnalysisServiceService } from '../../src/generated/mlmodelscope/analysis/v1/analysis.js';
+import { createRpcClient } from '../../src/rpc/client.js';
 import { createRpcServer } from '../../src/rpc/server.js';
 import { addAnalysisService } from '../../src/server/analysis-service.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
+import { refusal } from '../rpc/support/refusal.js';
 import { until } from '../support/until.js';
 
 const COLUMNS = [{ key: 'n', title: 'n', align: 'right' }] as const;
@@ -69,5 +73,81 @@ describe('the analysis service', { timeout: 60_000 }, () => {
     assert.equal(refused.length, 4);
     for (const error of refused) assert.match(String(error), /16 analyses are waiting already/);
     assert.equal(most(), 1);
+  });
+
+  it('takes settings of at most 65,536 characters, which are a JSON object or nothing', async (t) => {
+    const address = await serving(t, counting().analysis);
+    const client = createRpcClient(address, 'server');
+    t.after(() => client.close());
+    const ask = (settingsJson: string) => {
+      const request = { plugin: 'numbers', analysis: 'count', settingsJson };
+      return client.unary(AnalysisServiceService.runAnalysis, request, { deadlineMs: 30_000 });
+    };
+    const padded = (length: number): string => `{"n":4${' '.repeat(length - 7)}}`;
+    for (const [settings, n] of [
+      ['', 1],
+      ['{}', 1],
+      [padded(65_536), 4],
+    ] as const) {
+      const { tableJson } = await ask(settings);
+      assert.deepEqual((JSON.parse(tableJson) as { rows: object }).rows, [{ n }]);
+    }
+    await assert.rejects(ask(padded(65_537)), refusal('usage', /^settings_json has more than 65536 characters$/));
+    for (const wrong of ['{', '[]', '1', 'null'])
+      await assert.rejects(ask(wrong), refusal('usage', /^settings_json is no JSON object: /), wrong);
+  });
+
+  it('sends no table that is too large for an answer', async (t) => {
+    const { analysis } = counting();
+    const cells = Array.from({ length: 64 }, (_, at) => [`c${at}`, 'x'.repeat(4096)] as const);
+    const columns = cells.map(([key]) => ({ key, title: key, align: 'left' as const }));
+    // A row takes a quarter of a MiB, and an answer has 64 MiB.
+    const large: typeof analysis = {
+      ...analysis,
+      run: ({ n }) => Promise.resolve({ columns, rows: Array(n).fill(Object.fromEntries(cells)), notes: [] }),
+    };
+    const address = await serving(t, large);
+    const ask = (n: number) =>
+      runRemoteAnalysis(address, { plugin: 'numbers', analysis: 'count', settings: { n } }, {});
+    assert.equal((await ask(1)).rows.length, 1);
+    await assert.rejects(ask(256), refusal('usage', /^the table of count is too large for one answer; ask for less/));
+  });
+
+  it('stops when the client leaves, also while it waits for its turn', async (t) => {
+    const { analysis } = counting();
+    const signals: AbortSignal[] = [];
+    const patient: typeof analysis = {
+      ...analysis,
+      async run(_settings, { signal }) {
+        signals.push(signal ?? assert.fail());
+        await untilAborted(signals.at(-1) ?? assert.fail());
+        throw new PlatformError('cancelled', 'the client left');
+      },
+    };
+    const address = await serving(t, patient);
+    const leaving = [new AbortController(), new AbortController()];
+    const client = createRpcClient(address, 'server');
+    t.after(() => client.close());
+    const asked = leaving.map(({ signal }) => {
+      const request = { plugin: 'numbers', analysis: 'count', settingsJson: '' };
+      return client.unary(AnalysisServiceService.runAnalysis, request, { deadlineMs: 30_000, signal });
+    });
+    const settled = Promise.allSettled(asked);
+    await until(() => signals.length === 1);
+    leaving[1]?.abort();
+    await assert.rejects(asked[1] ?? assert.fail());
+    leaving[0]?.abort();
+    await settled;
+    await until(() => signals[0]?.aborted === true);
+    const another = new AbortController();
+    const request = { plugin: 'numbers', analysis: 'count', settingsJson: '' };
+    const last = client.unary(AnalysisServiceService.runAnalysis, request, {
+      deadlineMs: 30_000,
+      signal: another.signal,
+    });
+    await until(() => signals.length === 2);
+    another.abort();
+    await assert.rejects(last);
+    assert.equal(signals.length, 2, 'the one that left while it waited never ran');
   });
 });

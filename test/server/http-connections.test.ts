@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import https from 'node:https';
 import net from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { authorityForSuite } from '../rpc/support/certificates.js';
 import { until } from '../support/until.js';
 import { scripted } from './scripted-evaluation.js';
 import { siteServing, stepwise } from './site-server.js';
@@ -12,11 +10,6 @@ import { siteServing, stepwise } from './site-server.js';
 const MANIFEST = { dlspec: 'evaluation/v1', name: 'tiny', version: '1.0.0', plugin: 'fake', models: ['zoo:resnet18'] };
 
 const MIB = 2 ** 20;
-
-interface Answer {
-  readonly status: number | undefined;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-}
 
 /** A connection of a client that does nothing with it by itself. */
 async function connected(t: TestContext, url: string): Promise<net.Socket> {
@@ -26,49 +19,6 @@ async function connected(t: TestContext, url: string): Promise<net.Socket> {
   await once(socket, 'connect');
   return socket;
 }
-
-describe('HTTP over TLS', { timeout: 60_000 }, () => {
-  const authority = authorityForSuite();
-
-  function ask(url: string, options: https.RequestOptions = {}, body = ''): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      const request = https.request(url, { agent: false, ...options }, (answer) => {
-        resolve({ status: answer.resume().statusCode, headers: answer.headers });
-      });
-      request.on('error', reject).end(body);
-    });
-  }
-
-  it('shows the certificate, and has strict headers and cookies', async (t) => {
-    const { caPem: ca, identity } = authority();
-    const token = 'one-token-0123456789';
-    const { url } = await siteServing(t, { token, identity });
-    assert.match(url, /^https:/);
-    const page = await ask(`${url}/`, { ca });
-    assert.deepEqual([page.status, page.headers['strict-transport-security']], [200, 'max-age=31536000']);
-    const form = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' } };
-    const loggedIn = await ask(`${url}/login`, { ca, ...form }, `token=${token}`);
-    assert.match(
-      loggedIn.headers['set-cookie']?.[0] ?? '',
-      /^__Host-session=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
-    );
-    for (const [origin, status] of [
-      [url, 401],
-      [url.replace('https', 'http'), 403],
-    ] as const) {
-      const headers = { 'content-type': 'application/json', origin };
-      assert.equal((await ask(`${url}/api/v1/evaluations`, { ca, method: 'POST', headers }, '{}')).status, status);
-    }
-  });
-
-  it('answers no client that does not know the authority, uses TLS 1.1, or uses no TLS', async (t) => {
-    const { caPem: ca, identity } = authority();
-    const { url } = await siteServing(t, { token: 'one-token-0123456789', identity });
-    await assert.rejects(ask(url), /certificate/);
-    await assert.rejects(ask(url, { ca, minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1' }));
-    await assert.rejects(fetch(url.replace('https', 'http')));
-  });
-});
 
 describe('connections over HTTP', { timeout: 60_000 }, () => {
   it('beyond the limit are closed as they come, and there is room when others end', async (t) => {

@@ -231,8 +231,25 @@ it('predicts for a picture on an agent, with TLS where the agent says so', { tim
     directory.register(offer({ address: agent.address, tls }));
     return post(`${url}/api/v1/predictions`, body);
   };
-  const { rows } = await jsonOf(await predict(false));
-  assert.ok(Array.isArray(rows) && rows.length > 0);
+  const { rows, milliseconds, warning } = z
+    .object({
+      rows: z.array(
+        z.object({ result: z.string().min(1), score: z.string().regex(/^[\d.e-]+$/), details: z.string() }),
+      ),
+      milliseconds: z.number().positive(),
+      warning: z.null(),
+    })
+    .parse(await jsonOf(await predict(false)));
+  assert.ok(rows.length > 0 && rows.length <= 10 && milliseconds < 60_000 && warning === null);
+  for (const [changes, status, message] of [
+    [{ agent: '127.0.0.1:1' }, 404, /^no agent is registered at this address; choose one of the list$/],
+    [{ picture: Buffer.from('no picture').toString('base64') }, 400, /picture/],
+    [{ model: 'nothing' }, 404, /nothing/],
+  ] as const) {
+    const refused = await post(`${url}/api/v1/predictions`, { ...body, ...changes });
+    assert.equal(refused.status, status, JSON.stringify(changes));
+    assert.match(String((await jsonOf(refused))['message']), message);
+  }
   assert.equal((await predict(true)).status, 503);
   const warningWith = async (...graphs: readonly string[]) => {
     const models = graphs.map((graphPath, index) => {

@@ -33,6 +33,25 @@ test('the metrics of a server are lines that Prometheus reads', (t) => {
     'mlmodelscope_http_requests_total{code="5xx"} 1',
     'mlmodelscope_event_loop_delay_p99_seconds 99',
   ]);
+  assert.deepEqual(
+    lines.flatMap((line) => (line.startsWith('# TYPE') ? [line.slice('# TYPE '.length)] : [])),
+    [
+      'mlmodelscope_info gauge',
+      'mlmodelscope_evaluations gauge',
+      'mlmodelscope_agents gauge',
+      'mlmodelscope_plugin_evaluations gauge',
+      'mlmodelscope_followers gauge',
+      'mlmodelscope_http_requests_total counter',
+      'mlmodelscope_event_loop_delay_p99_seconds gauge',
+      'process_resident_memory_bytes gauge',
+      'process_cpu_seconds_total counter',
+    ],
+  );
+  const { user, system } = process.cpuUsage();
+  const valueOf = (name: string): number => Number(lines.find((line) => line.startsWith(`${name} `))?.split(' ')[1]);
+  const seconds = valueOf('process_cpu_seconds_total');
+  assert.ok(seconds > 0 && seconds <= (user + system) / 1e6, `${seconds} s of processor time`);
+  assert.ok(valueOf('process_resident_memory_bytes') > 2 ** 20);
   platform.jobs = 0;
   assert.match(metrics.text(), /^mlmodelscope_evaluations\{state="waiting"\} 0$/m);
   assert.deepEqual(lines.slice(0, 2), [

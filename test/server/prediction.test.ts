@@ -9,9 +9,11 @@ import { startAgent } from '../../src/agent/services/server.js';
 import { createDirectory } from '../../src/directory/agent-directory.js';
 import { ModelManifest } from '../../src/generated/carml/org/dlframework/registry.js';
 import {
+  ImagesRequest,
   PredictorCloseRequest,
   PredictorOpenRequest,
   PredictService,
+  ResetRequest,
 } from '../../src/generated/mlmodelscope/org/dlframework/predictor.js';
 import { PredictionForwarding } from '../../src/server/prediction/forwarding.js';
 import { startServer } from '../../src/server/server.js';
@@ -58,7 +60,7 @@ async function serverWith(t: TestContext, agents: readonly KnownAgent[]) {
   const open = (request: Partial<PredictorOpenRequest>) => {
     return raw.unary(PredictService.open, PredictorOpenRequest.fromPartial(request));
   };
-  return { server, client, open, addresses };
+  return { server, client, raw, open, addresses };
 }
 
 describe('predicting through a server', { timeout: 120_000 }, () => {
@@ -136,10 +138,16 @@ describe('predicting through a server', { timeout: 120_000 }, () => {
     await assert.rejects(agent.unary(PredictService.open, request), hasStatus(status.NOT_FOUND, /nothing/));
     const version = { modelName: 'relu', modelVersion: '^99' };
     await assert.rejects(open(version), hasStatus(status.NOT_FOUND, /the model "relu" \^99/));
+    const { open: only } = await serverWith(t, [{ address: NOBODY, models: ['other'] }]);
+    await assert.rejects(only(request), hasStatus(status.NOT_FOUND, /no registered agent has the model "nothing"/));
   });
 
   test('refuses an invalid request before it asks an agent', async (t) => {
-    const { open } = await serverWith(t, [{ address: NOBODY, models: ['relu'] }]);
+    const { open, raw } = await serverWith(t, [{ address: NOBODY, models: ['relu'] }]);
+    const none = hasStatus(status.NOT_FOUND, /no model is open under the id "" through this server/);
+    await assert.rejects(raw.unary(PredictService.images, ImagesRequest.fromPartial({})), none);
+    await assert.rejects(raw.unary(PredictService.close, PredictorCloseRequest.fromPartial({})), none);
+    await assert.rejects(raw.unary(PredictService.reset, ResetRequest.fromPartial({})), none);
     await assert.rejects(open({}), hasStatus(status.INVALID_ARGUMENT, /model_name is empty/));
     const wrong = { modelName: 'relu', modelVersion: 'newest of all' };
     await assert.rejects(open(wrong), hasStatus(status.INVALID_ARGUMENT, /model_version: "newest of all" is not/));
@@ -164,6 +172,55 @@ describe('predicting through a server', { timeout: 120_000 }, () => {
       await forwarding.clientFor(id).unary(PredictService.close, request, { deadlineMs: 10_000 });
     }
     assert.throws(() => forwarding.clientFor(second), { code: 'not_found' });
+  });
+
+  test('closes the connection to an agent that is gone, unless models are open there', async (t) => {
+    const directory = createDirectory({ leaseMs: Infinity });
+    const models = [ModelManifest.fromPartial({ name: 'relu', version: '1.0.0' })];
+    const register = (address: string) => directory.register(offer({ address, tls: false, models }));
+    const leave = (address: string) =>
+      directory.unregister(directory.list().find((one) => one.address === address)?.id ?? assert.fail());
+    const [one, other] = [
+      await startAgent({ resolveModel: predictionModels() }),
+      await startAgent({ resolveModel: predictionModels() }),
+    ];
+    for (const agent of [one, other]) t.after(() => agent.close());
+    const forwarding = new PredictionForwarding(directory, {});
+    t.after(() => forwarding.close());
+    const open = async () =>
+      (await forwarding.open(PredictorOpenRequest.fromPartial({ modelName: 'relu' }), t.signal)).id;
+    const close = (id: string, client = forwarding.clientFor(id)) => {
+      const request = PredictorCloseRequest.fromPartial({ predictor: { id } });
+      return client.unary(PredictService.close, request, { deadlineMs: 10_000 });
+    };
+    register(one.address);
+    const [first, second] = [await open(), await open()];
+    const client = forwarding.clientFor(first);
+    assert.equal(forwarding.clientFor(second), client, 'an agent has one connection');
+    leave(one.address);
+    register(other.address);
+    const third = await open();
+    assert.notEqual(forwarding.clientFor(third), client);
+    await close(first);
+    forwarding.forget(first);
+    assert.throws(() => forwarding.clientFor(first), { code: 'not_found' });
+    await close(second);
+    forwarding.forget(second);
+    await open();
+    await assert.rejects(close('any', client), /shut down/);
+  });
+
+  test('says what every agent answered where several cannot serve', async (t) => {
+    const { open } = await serverWith(t, [
+      { address: NOBODY, models: ['relu'] },
+      { address: '127.0.0.1:2', models: ['relu'] },
+    ]);
+    await assert.rejects(
+      open({ modelName: 'relu' }),
+      hasStatus(status.FAILED_PRECONDITION, /127\.0\.0\.1:1 does not answer[\s\S]*127\.0\.0\.1:2 does not answer/),
+    );
+    const { open: alone } = await serverWith(t, []);
+    await assert.rejects(alone({ modelName: 'relu' }), hasStatus(status.UNAVAILABLE, /no agent is registered/));
   });
 
   test('leaves its agents when it ends', async (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { PlatformError } from '../../src/base/errors.js';
+import { evaluationCollections } from '../../src/evaluation/records.js';
 import { EvaluationServiceService } from '../../src/generated/mlmodelscope/evaluation/v1/evaluation_service.js';
 import {
   AttachRequest,
@@ -159,6 +160,82 @@ describe('the evaluation service', deadline, () => {
     assert.deepEqual([(await client.list(1)).length, (await client.list(0)).length], [1, 2]);
   });
 
+  it('lists 100 evaluations by default, and 1000 at most', async (t) => {
+    const { client, store, address } = await serving(t);
+    const { records } = evaluationCollections(store);
+    const others = { name: 'tiny', plugin: 'fake', state: 'done', digest: '', attempts: 1, traceContext: {} } as const;
+    const recordAt = (index: number) => {
+      const at = new Date(Date.UTC(2026, 0, 1) + index * 1000).toISOString();
+      return { ...others, id: `evaluation-${index}`, submittedAt: at, changedAt: at };
+    };
+    await records.putMany(Array.from({ length: 1001 }, (_, index) => recordAt(index)));
+    for (const [asked, got] of [
+      [0, 100],
+      [101, 101],
+      [1000, 1000],
+      [5000, 1000],
+    ] as const) {
+      const listed = await client.list(asked);
+      assert.deepEqual([listed.length, listed[0]?.id], [got, 'evaluation-1000'], `${asked}`);
+    }
+    const { evaluation, last } = await client.get('evaluation-7');
+    assert.deepEqual([evaluation.id, evaluation.state, last], ['evaluation-7', 'done', undefined]);
+    const raw = createRpcClient(address, 'server');
+    t.after(() => raw.close());
+    const asked = { evaluationId: 'evaluation-7', withoutResult: false };
+    const answer = await raw.unary(EvaluationServiceService.getEvaluation, asked, { deadlineMs: 30_000 });
+    assert.deepEqual([answer.evaluation?.id, answer.lastEvent], ['evaluation-7', undefined]);
+  });
+
+  it('gives the result whole or in parts to those who follow, and with the state to those who ask', async (t) => {
+    const { client, address, attach } = await serving(t);
+    const large = 'é'.repeat(100_000);
+    await attach(
+      scripted(async function* () {
+        yield await Promise.resolve({ kind: 'done', result: large, partial: true } as const);
+      }),
+    );
+    await client.submit(ID, submission());
+    for await (const { event } of client.follow(ID, 0)) if (event.kind === 'done') break;
+    const raw = createRpcClient(address, 'server');
+    t.after(() => raw.close());
+    const follow = async (resultInParts: boolean) => {
+      const request = { evaluationId: ID, afterSequence: 1n, resultInParts };
+      const told: string[] = [];
+      let json = '';
+      const options = { deadlineMs: 30_000 };
+      for await (const { event } of raw.stream(EvaluationServiceService.followEvaluation, request, options)) {
+        told.push(`${event?.event?.$case} ${event?.sequence}`);
+        if (event?.event?.$case === 'resultPart') json += event.event.value.json;
+        if (event?.event?.$case === 'done') json += event.event.value.resultJson;
+      }
+      assert.equal(json, JSON.stringify(large));
+      return told;
+    };
+    assert.deepEqual(await follow(false), ['done 2']);
+    assert.deepEqual(await follow(true), ['resultPart 1', 'resultPart 1', 'done 2']);
+    const get = async (withoutResult: boolean) => {
+      const request = { evaluationId: ID, withoutResult };
+      const answer = await raw.unary(EvaluationServiceService.getEvaluation, request, { deadlineMs: 30_000 });
+      const { evaluation, lastEvent } = answer;
+      assert.deepEqual([evaluation?.id, lastEvent?.sequence], [ID, 2n]);
+      return lastEvent?.event?.$case === 'done' ? lastEvent.event.value : assert.fail();
+    };
+    assert.deepEqual(await get(false), { resultJson: JSON.stringify(large), partial: true, resultWithheld: false });
+    assert.deepEqual(await get(true), { resultJson: '', partial: true, resultWithheld: false });
+  });
+
+  it('lets a connection follow again when it has ended others', async (t) => {
+    const { client, attach } = await serving(t);
+    await attach(obedient);
+    await client.submit(ID, submission());
+    for (let times = 0; times < 40; times++) {
+      const kinds: string[] = [];
+      for await (const { event } of client.follow(ID, 0)) kinds.push(event.kind);
+      assert.equal(kinds.at(-1), 'done');
+    }
+  });
+
   it('withholds the result from a client without the token', async (t) => {
     const token = 'one-token-0123456789';
     const { client, address, attach } = await serving(t, { token });
@@ -172,6 +249,16 @@ describe('the evaluation service', deadline, () => {
       const { lastEvent } = await raw.unary(EvaluationServiceService.getEvaluation, request, { deadlineMs: 30_000 });
       return lastEvent?.event?.$case === 'done' && lastEvent.event.value;
     };
+    const without = createRpcClient(address, 'server');
+    t.after(() => without.close());
+    const following = { evaluationId: ID, afterSequence: 1n, resultInParts: true };
+    const options = { deadlineMs: 30_000 };
+    for await (const { event } of without.stream(EvaluationServiceService.followEvaluation, following, options)) {
+      assert.deepEqual(event?.event, {
+        $case: 'done',
+        value: { resultJson: '', partial: false, resultWithheld: true },
+      });
+    }
     const { resultJson, ...rest } = (await resultFor(undefined)) || assert.fail();
     assert.deepEqual([resultJson, rest.resultWithheld], ['', true]);
     assert.notEqual(((await resultFor(token)) || assert.fail()).resultJson, '');

@@ -15,6 +15,7 @@ export interface ServingOptions {
   readonly token?: string;
   readonly acceptedTokens?: ServerSecurity['acceptedTokens'];
   readonly identity?: ServerSecurity['identity'];
+  readonly clientCaPem?: ServerSecurity['clientCaPem'];
   readonly http?: ServerOptions['http'];
   /** By default, it has one agent that is not there. */
   readonly directory?: ReturnType<typeof directoryWith>;
@@ -25,12 +26,21 @@ export interface ServingOptions {
 /** A server on loopback, and a client of it; both end with the test. */
 export async function serving(
   t: Lifetime,
-  { limits = {}, token, acceptedTokens, identity, http, store: given, directory: known }: ServingOptions = {},
+  {
+    limits = {},
+    token,
+    acceptedTokens,
+    identity,
+    clientCaPem,
+    http,
+    store: given,
+    directory: known,
+  }: ServingOptions = {},
 ) {
   const store = given ?? (await openMemoryStore());
   const directory = known ?? directoryWith(AGENT.address);
   const listen = { host: '127.0.0.1', port: 0 };
-  const security = { token, acceptedTokens, identity };
+  const security = { token, acceptedTokens, identity, clientCaPem };
   const server = await startServer({ listen, store, directory, loader: LOADER, limits, http, security });
   const stop = new AbortController();
   const clients: EvaluationClient[] = [];

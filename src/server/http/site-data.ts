@@ -54,7 +54,6 @@ export function selected(view: EstimatesView, { q = '', system, plugin, batch, m
     if (system && estimate.system !== system) return false;
     if (plugin && estimate.plugin !== plugin) return false;
     if (batch && String(estimate.batch) !== batch) return false;
-    if (words.length === 0) return true;
     const { dimensions, settings } = estimate;
     const text = [estimate.model, nameOf(estimate.system), estimate.plugin, dimensions, settings]
       .join(' ')

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { evaluationCollections, type EvaluationRecord } from '../../src/evaluation/records.js';
+import type { Ownership } from '../../src/server/ownership.js';
+import { openMemoryStore } from '../../src/store/memory/open.js';
+import { refusal } from '../rpc/support/refusal.js';
+import { until } from '../support/until.js';
+import { AGENT, directoryWith, openPlatform, SOLE_OWNERSHIP, submitted } from './fake-platform.js';
+import { patient } from './scripted-evaluation.js';
+
+const ID = 'evaluation-1';
+const AT = '2026-01-01T00:00:00.000Z';
+const WATCH_MS = 5;
+
+function recordOf(id: string, state: EvaluationRecord['state']): EvaluationRecord {
+  const others = { name: 'tiny', plugin: 'fake', digest: '', attempts: 1, traceContext: {} } as const;
+  return { ...others, id, state, submittedAt: AT, changedAt: AT };
+}
+
+/** Another server owns all evaluations. */
+const NOTHING_OWNED: Ownership = { ...SOLE_OWNERSHIP, take: () => Promise.resolve(new Set()) };
+
+async function beside(t: TestContext, ownership: Ownership, agents = directoryWith(AGENT.address), resume = true) {
+  const store = await openMemoryStore();
+  // The servers of a shared store adopt only what they can run.
+  Object.defineProperty(store, 'isShared', { value: true });
+  const limits = { watchMs: WATCH_MS, retryMs: WATCH_MS };
+  const { platform, attach } = await openPlatform({ store, ownership, agents, limits }, { resume });
+  t.after(() => platform.close());
+  return { store, platform, attach, ...evaluationCollections(store) };
+}
+
+describe('an evaluation that another server runs', { timeout: 60_000 }, () => {
+  it('is cancelled by asking that server, which ends it', async (t) => {
+    const { platform, records, cancellations } = await beside(t, NOTHING_OWNED);
+    await records.put(recordOf(ID, 'running'));
+    const cancelled = platform.cancel(ID);
+    await until(async () => (await cancellations.get({ evaluation: ID })) !== undefined);
+    await records.put(recordOf(ID, 'cancelled'));
+    assert.equal((await cancelled).state, 'cancelled');
+    await until(async () => (await cancellations.get({ evaluation: ID })) === undefined);
+    assert.equal((await platform.cancel(ID)).state, 'cancelled');
+    assert.equal(await cancellations.get({ evaluation: ID }), undefined, 'it has ended');
+  });
+
+  it('is waited for while this server is there', async (t) => {
+    const { platform, records } = await beside(t, NOTHING_OWNED);
+    await records.put(recordOf(ID, 'running'));
+    const cancelled = platform.cancel(ID);
+    platform.close();
+    await assert.rejects(cancelled, refusal('timeout', /^another server runs the evaluation evaluation-1 and has not/));
+    await assert.rejects(platform.cancel('evaluation-2'), refusal('not_found'));
+  });
+
+  it('is waited for during a minute', async (t) => {
+    const { platform, records } = await beside(t, NOTHING_OWNED);
+    await records.put(recordOf(ID, 'running'));
+    const startMs = performance.now();
+    // At the start, a millisecond before the end, and at the end.
+    const times = [0, 59_999, 60_000];
+    let looks = 0;
+    t.mock.method(performance, 'now', () => startMs + (times[looks++] ?? 60_000));
+    await assert.rejects(platform.cancel(ID), refusal('timeout', /check again later$/));
+    assert.ok(looks >= 3, 'it looked once before the minute was over');
+  });
+});
+
+describe('the watch of other servers', { timeout: 60_000 }, () => {
+  it('forgets cancellations of what has ended or is gone, and keeps those of what runs', async (t) => {
+    const { records, cancellations } = await beside(t, NOTHING_OWNED);
+    await records.put(recordOf('ended-one', 'done'));
+    await records.put(recordOf('running-one', 'running'));
+    for (const evaluation of ['running-one', 'unknown-one', 'ended-one']) await cancellations.put({ evaluation });
+    const left = async () => {
+      const ids: string[] = [];
+      for await (const { evaluation } of cancellations.find({})) ids.push(evaluation);
+      return ids;
+    };
+    await until(async () => (await left()).length === 1);
+    assert.deepEqual(await left(), ['running-one']);
+  });
+
+  it('stops an evaluation of its own that was cancelled on another one, once', async (t) => {
+    const { platform, attach, cancellations } = await beside(t, SOLE_OWNERSHIP);
+    attach(patient);
+    await until(() => platform.plugins().length === 1);
+    for (const id of [ID, 'evaluation-2']) await platform.submit(id, submitted());
+    await cancellations.put({ evaluation: ID });
+    await until(async () => (await platform.get(ID)).record.state === 'cancelled');
+    await until(async () => (await platform.get('evaluation-2')).last?.event.kind === 'note');
+    await until(async () => (await cancellations.get({ evaluation: ID })) === undefined);
+  });
+
+  it('takes over what no server runs, if its plugin and an agent are here', async (t) => {
+    const agents = directoryWith();
+    const { platform, attach, records, parts } = await beside(t, SOLE_OWNERSHIP, agents);
+    const content = Buffer.from(submitted()).toString('base64');
+    for (const [id, state, plugin] of [
+      [ID, 'running', 'fake'],
+      ['evaluation-2', 'queued', 'fake'],
+      ['evaluation-3', 'queued', 'other'],
+      ['evaluation-4', 'done', 'fake'],
+    ] as const) {
+      await records.put({ ...recordOf(id, state), plugin });
+      await parts.put({ evaluation: id, part: '0000', content });
+    }
+    attach(patient);
+    await until(() => platform.plugins().length === 1);
+    for (let looks = 0; looks < 3; looks++) await platform.list();
+    assert.equal(platform.jobs, 0, 'there is no agent');
+    agents.register(AGENT);
+    await until(() => platform.jobs === 2);
+    await until(async () => (await platform.get(ID)).last?.event.kind === 'note');
+    assert.deepEqual((await platform.list()).map(({ id, state }) => [id, state]).toSorted(), [
+      [ID, 'running'],
+      ['evaluation-2', 'queued'],
+      ['evaluation-3', 'queued'],
+      ['evaluation-4', 'done'],
+    ]);
+  });
+
+  it('takes over nothing on a server that does not continue evaluations', async (t) => {
+    let taken = 0;
+    const take: Ownership['take'] = (ids) => {
+      taken++;
+      return Promise.resolve(new Set(ids));
+    };
+    let looks = 0;
+    const kept: Ownership['kept'] = (ids) => {
+      looks++;
+      return Promise.resolve(new Set(ids));
+    };
+    const { platform, attach, records } = await beside(t, { ...SOLE_OWNERSHIP, take, kept }, undefined, false);
+    attach(patient);
+    await until(() => platform.plugins().length === 1);
+    await records.put(recordOf(ID, 'queued'));
+    const before = looks;
+    await until(() => looks > before + 2);
+    assert.equal(taken, 0);
+    platform.close();
+    const atEnd = looks;
+    await new Promise((resolve) => setTimeout(resolve, 4 * WATCH_MS));
+    assert.ok(looks <= atEnd + 1, 'it does not watch after its end');
+  });
+});
