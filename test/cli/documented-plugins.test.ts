@@ -6,6 +6,7 @@ import { documentedCode, ROOT } from '../package/documented-code.js';
 import type { Lifetime } from '../support/lifetime.js';
 import { deadline, type Ending, workplace, type Workplace } from './support/command.js';
 import { chain, FOUR_LAYERS, QUICK } from './support/tiny-models.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 const PAGE = 'plugins.md';
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
@@ -51,7 +52,7 @@ describe('the examples of docs/plugins.md, in the configuration folder', { ...de
 
   /** A configuration folder with the JavaScript of one example, and nothing else. */
   async function withExample(t: Lifetime, name: keyof typeof EXAMPLES): Promise<Workplace> {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await mkdir(place.path('config/plugins/example'), { recursive: true });
     await copyFile(join(compiled, `${name}.js`), place.path('config/plugins/example/index.js'));
     await place.write('config/plugins/example/package.json', '{ "type": "module" }');

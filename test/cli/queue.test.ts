@@ -7,8 +7,8 @@ import { buildRunOptions, computeClass } from '../../src/measurement/system.js';
 import { openStore } from '../../src/store/open-store.js';
 import { needsRabbitMq, startRabbitMq } from '../work/amqp/rabbitmq-process.js';
 import { until } from '../support/until.js';
-import { workplace } from './support/command.js';
 import { chain, MANY_BRICKS, MANY_OPERATORS } from './support/tiny-models.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 /** Only ends a test that hangs. */
 const deadline = { timeout: 300_000 };
@@ -25,7 +25,7 @@ async function systemHere(folder: string): Promise<string> {
 
 describe('a platform with a queue', { ...deadline, ...needsRabbitMq }, () => {
   it('gives the bricks of an evaluation to agents, and shows their work', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const { uri } = await startRabbitMq(t);
     const shared = ['--store', place.path('shared')];
     const env = { MLMODELSCOPE_QUEUE: uri };
@@ -117,7 +117,7 @@ describe('a platform with a queue', { ...deadline, ...needsRabbitMq }, () => {
 
 describe('a queue that cannot be used', deadline, () => {
   it('is an error before anything starts, whose message does not have the password', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const env = { MLMODELSCOPE_QUEUE: 'amqp://alice:correct-horse@127.0.0.1:1' };
     const commands = [
       ['serve', '--listen', '127.0.0.1:0', '--no-plugins'],
@@ -133,7 +133,7 @@ describe('a queue that cannot be used', deadline, () => {
   });
 
   it('is a usage error where its address is invalid, or an agent has no store for its work', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const none = await place.run(['queue', 'failed', '--queue', 'rabbit']);
     assert.deepEqual([none.code, /amqp:\/\/USER:PASSWORD@HOST/.test(none.stderr)], [2, true], none.stderr);
     const queue = ['--queue', 'amqp://127.0.0.1:1'];

@@ -13,9 +13,10 @@ import { offer } from '../directory/support/offer.js';
 import { ALL, ALLOWED, isForAgents } from '../rpc/support/allowed-methods.js';
 import { type Role, ROLES } from '../../src/rpc/roles.js';
 import { until } from '../support/until.js';
-import { deadline, type Ending, type Running, workplace, type Workplace } from './support/command.js';
+import { deadline, type Ending, type Running, type Workplace } from './support/command.js';
 import { chain, FOUR_LAYERS, TINY_EVALUATION } from './support/tiny-models.js';
 import { accessOf, newToken, type RoleToken, writeAccessFile } from './support/tokens.js';
+import { workplaceHere } from './support/workplace-here.js';
 
 const asItIs = (bytes: Buffer): Buffer => bytes;
 
@@ -79,7 +80,7 @@ function teamForSuite(): () => Team {
   const undone: (() => unknown)[] = [];
   let team: Team | undefined;
   before(async () => {
-    team = await startTeam(await workplace({ after: (undo) => void undone.unshift(undo) }));
+    team = await startTeam(await workplaceHere({ after: (undo) => void undone.unshift(undo) }));
   });
   after(async () => {
     for (const undo of undone) await undo();
@@ -164,7 +165,7 @@ async function curiousAgent(t: TestContext) {
 
 describe('an agent that registers with the role agent', deadline, () => {
   it('is shown the token that it has made, by the server and by its plugins, and no other', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const made = ROLES.map(newToken);
     const tokens = Object.fromEntries(made.map((one) => [one.role, one])) as unknown as Team['tokens'];
     const file = ['--access-file', await writeAccessFile(place, accessOf(made))];
@@ -196,7 +197,7 @@ describe('an agent that registers with the role agent', deadline, () => {
 
 describe('a server whose file of tokens changes', deadline, () => {
   it('uses the new file, or the last valid one', async (t) => {
-    const { place, tokens, server, serverAddress } = await startTeam(await workplace(t));
+    const { place, tokens, server, serverAddress } = await startTeam(await workplaceHere(t));
     const list = '/mlmodelscope.evaluation.v1.EvaluationService/ListEvaluations';
     const statusOfRead = (): Promise<status> => statusOf(serverAddress, list, tokens.read.token);
     assert.equal(await statusOfRead(), status.OK);
@@ -214,7 +215,7 @@ describe('a server whose file of tokens changes', deadline, () => {
   });
 
   it('does not start where its plugins would be refused', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const full = newToken('full');
     const read = newToken('read');
     const args = [

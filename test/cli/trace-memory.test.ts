@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { encodeModelToBytes } from '../../src/onnx/write/write-model.js';
 import type { AnalysisTable } from '../../src/evaluation/analysis.js';
 import { GraphBuilder } from '../plugins/dlbricks/support/graph-builder.js';
-import { deadline, workplace } from './support/command.js';
+import { deadline } from './support/command.js';
 import { workplaceHere } from './support/workplace-here.js';
 
 const SIDE = 64;
@@ -39,10 +39,11 @@ describe('memory of a trace', deadline, () => {
   });
 
   it('the trace of the store and the imported spans of it give the same tables', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.write('net.onnx', products());
     const spans = { env: { OTEL_TRACES_EXPORTER: 'none' } };
-    await place.run(['trace', 'model', 'net.onnx', '--threads', '2', '--runs', '3', '--quiet'], spans);
+    // A process has spans from its start on, or never.
+    await place.start(['trace', 'model', 'net.onnx', '--threads', '2', '--runs', '3', '--quiet'], spans).ended;
     const { stdout: exported, code } = await place.run(['trace', 'export', 'latest', '--format', 'otlp']);
     assert.equal(code, 0);
     await place.write('spans.json', exported);

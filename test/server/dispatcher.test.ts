@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { PluginEvent } from '../../src/evaluation/event.js';
 import type { PlatformMessage, Run } from '../../src/evaluation/link/link.js';
-import { memoryLink } from '../../src/evaluation/link/memory-link.js';
+import { memoryLink } from './memory-link.js';
 import type { Submission } from '../../src/evaluation/submission.js';
 import { DEFAULT_DISPATCH_LIMITS } from '../../src/server/dispatcher.js';
 import type { Platform, PlatformOptions } from '../../src/server/platform.js';

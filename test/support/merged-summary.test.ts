@@ -7,8 +7,8 @@ function told(message: string, file?: string): TestEvent {
   return { type: 'test:diagnostic', data: { nesting: 0, message, ...(file !== undefined && { file }) } };
 }
 
-describe('the summary of several test runs at the same time', () => {
-  it('has the sums of their counts, and the time of the longest', () => {
+describe('the summary of one test run after the other', () => {
+  it('has the sums of their counts and times', () => {
     const summary = new MergedSummary();
     const runs = [
       ['tests 3', 'pass 2', 'fail 1', 'duration_ms 12.5'],
@@ -17,7 +17,7 @@ describe('the summary of several test runs at the same time', () => {
     for (const message of runs.flat()) assert.ok(summary.take(told(message)));
     assert.deepEqual(
       summary.events(),
-      ['tests 7', 'pass 6', 'fail 1', 'duration_ms 12.5'].map((message) => told(message)),
+      ['tests 7', 'pass 6', 'fail 1', 'duration_ms 21.5'].map((message) => told(message)),
     );
   });
 

@@ -2,7 +2,7 @@ import type { TestEvent } from 'node:test/reporters';
 
 const COUNT = /^([a-z_]+) (\d+(?:\.\d+)?)$/;
 
-/** The counts that Node's test runner reports at the end of a run, summed over several runs at the same time. */
+/** The counts and the time that Node's test runner reports at the end of a run, summed over one run after the other. */
 export class MergedSummary {
   readonly #counts = new Map<string, number>();
 
@@ -11,9 +11,7 @@ export class MergedSummary {
     if (type !== 'test:diagnostic' || data.file !== undefined) return false;
     const [, name, count] = COUNT.exec(data.message) ?? [];
     if (name === undefined) return false;
-    const before = this.#counts.get(name) ?? 0;
-    const one = Number(count);
-    this.#counts.set(name, name === 'duration_ms' ? Math.max(before, one) : before + one);
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + Number(count));
     return true;
   }
 

@@ -17,22 +17,6 @@ const PROCESSES = join(TESTS, '../test-processes');
  * neither its time nor its memory.
  */
 const TOGETHER: Readonly<Record<string, readonly string[]>> = {
-  commands: ['analyze', 'compose', 'configuration', 'exports', 'failing', 'framework-constraint', 'kernel-cut'].map(
-    (name) => `cli/${name}`,
-  ),
-  'more-commands': [
-    'latency',
-    'learned-models',
-    'open-models',
-    'predict',
-    'registry',
-    'store',
-    'suite',
-    'sweep',
-    'usage',
-  ]
-    .map((name) => `cli/${name}`)
-    .concat('cli/completion', 'cli/help', 'cli/wrong-peer', 'schemas'),
   'further-commands': [
     'advise',
     'agent-models',
@@ -47,9 +31,19 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
   ]
     .map((name) => `cli/${name}`)
     .concat('fetch', 'platform-documents'),
-  'plugin-commands': ['plugins/dlbricks/commands'],
-  plugins: ['plugins'],
-  predictions: ['agent/predict'],
+  'more-commands': [
+    'latency',
+    'learned-models',
+    'open-models',
+    'predict',
+    'registry',
+    'store',
+    'suite',
+    'sweep',
+    'usage',
+  ]
+    .map((name) => `cli/${name}`)
+    .concat('cli/completion', 'cli/help', 'cli/wrong-peer', 'schemas'),
   agents: [
     'agent/failure',
     'support/fake-agent',
@@ -61,7 +55,12 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
     'agent/worker/occasions',
     'generator',
   ],
+  commands: ['analyze', 'compose', 'configuration', 'exports', 'failing', 'framework-constraint', 'kernel-cut'].map(
+    (name) => `cli/${name}`,
+  ),
+  predictions: ['agent/predict', 'server/prediction'],
   servers: ['server'],
+  plugins: ['plugins'],
   platform: [
     'base',
     'composite',
@@ -74,12 +73,15 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
     'processing',
     'web',
   ],
-  intervals: ['plugins/dlbricks/estimate/prediction-interval'],
-  onnx: ['onnx', 'foreign-traces', 'zoo'],
-  predictors: ['predictor'],
+  'plugin-commands': ['bricks/family', 'bricks/prepare-extended', 'commands', 'counted-work', 'traces/commands'].map(
+    (name) => `plugins/dlbricks/${name}`,
+  ),
   bricks: ['blocks', 'bricks', 'cut', 'estimate', 'exchange', 'measure', 'report', 'sharing'].map(
     (name) => `plugins/dlbricks/${name}`,
   ),
+  onnx: ['onnx', 'foreign-traces', 'zoo'],
+  intervals: ['plugins/dlbricks/estimate/prediction-interval'],
+  predictors: ['predictor'],
   stores: ['store'],
   tools: [
     'bench',
@@ -90,7 +92,8 @@ const TOGETHER: Readonly<Record<string, readonly string[]>> = {
     'tracing/environment',
     'tracing/exporters',
   ].concat(['evaluation-id', 'progress-line', 'show-outcome', 'shown-systems'].map((name) => `cli/${name}`)),
-  others: ['command', 'load', 'reference-log', 'registry', 'support/property'].concat(
+  others: ['command', 'deploy', 'load', 'reference-log', 'registry', 'support/property'].concat(
+    ['access-file', 'noise-warnings', 'start'].map((name) => `cli/${name}`),
     ['machine-failure', 'memory-there', 'worker/job-end', 'worker/task-limiter'].map((name) => `agent/${name}`),
   ),
   rpc: ['rpc', 'work/divide-work', 'work/memory', 'work/queued-agent', 'work/work-item'],
@@ -130,8 +133,8 @@ const ALONE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Files, and shared processes, that wait for a large part of their time, as many as take as long as all others. They run
- * beside the others; none of them measures processor time.
+ * Files, and shared processes, that wait for a large part of their time. They are spread among the others; none of them
+ * measures processor time.
  */
 const WAITING: ReadonlySet<string> = new Set([
   'rpc',
@@ -147,6 +150,7 @@ const WAITING: ReadonlySet<string> = new Set([
   'cli/framework',
   'cli/full-disk',
   'cli/interrupt',
+  'cli/load',
   'cli/pages',
   'cli/plugins',
   'cli/queue',
@@ -177,6 +181,27 @@ const WAITING: ReadonlySet<string> = new Set([
   'work/queued-platform',
 ]);
 
+/** Files with a process of their own that take long: they start before the others. */
+const LONG: ReadonlySet<string> = new Set([
+  'work/queue-process',
+  'work/amqp/outage',
+  'store/mongodb/outage',
+  'server/servers-process',
+  'package/installed',
+  'web/browser',
+  'cli/several-agents',
+  'cli/roles',
+  'cli/reproduce',
+  'cli/load',
+  'zoo/runtime',
+  'zoo/modern/runs-small',
+  'zoo/icpe2020/runs-small',
+  'predictor/onnxruntime-web/agent',
+  'cli/terminal',
+  'plugins/dlbricks/values-of-run',
+  'plugins/dlbricks/traces/hostile-files',
+]);
+
 /** Files that compare measured times. Each runs alone, after all others. */
 const MEASURING: ReadonlySet<string> = new Set([
   'cli/load-prediction',
@@ -200,20 +225,21 @@ function processOf(file: string): string | undefined {
   return holding.sort((a, b) => b.place.length - a.place.length)[0]?.process;
 }
 
-/**
- * The shared processes of `make quick`: those that need no network, no database, no browser and no timed runs of large
- * models.
- */
+/** The shared processes of `make quick`: those that need no network, no database, no browser and no runs of models. */
 const QUICK: ReadonlySet<string> = new Set(['bricks', 'intervals', 'onnx', 'platform', 'plugins', 'servers', 'tools']);
 
 /** The files to run, each of which gets a process. */
 export interface TestFiles {
-  /** Those that wait most of their time: for outages, leases and suspended processes. */
-  readonly waiting: readonly string[];
-  /** Those that keep a core busy. */
-  readonly computing: readonly string[];
+  /** Those that run beside each other, in the order in which they start. */
+  readonly together: readonly string[];
   /** Those that compare measured times: nothing else may run beside them. */
   readonly measuring: readonly string[];
+}
+
+/** Both lists in their orders, the items of each evenly spread. */
+function spread<T>(some: readonly T[], others: readonly T[]): readonly T[] {
+  const placed = [some, others].flatMap((list) => list.map((item, at) => ({ item, place: (at + 0.5) / list.length })));
+  return placed.sort((a, b) => a.place - b.place).map(({ item }) => item);
 }
 
 /** Writes the file of a process with the tests in `files`. @returns its path */
@@ -227,7 +253,7 @@ function processFile(name: string, files: readonly string[]): string {
 /**
  * Writes the files of all processes, or of the quick ones.
  *
- * @returns their paths; of those that compute, the longest first
+ * @returns their paths
  */
 export function testFiles({ quick = false } = {}): TestFiles {
   const entries = readdirSync(TESTS, { recursive: true, encoding: 'utf8' });
@@ -235,19 +261,24 @@ export function testFiles({ quick = false } = {}): TestFiles {
   const files = entries.filter((file) => file.endsWith('.test.js') && hasSource(file)).sort();
   rmSync(PROCESSES, { recursive: true, force: true });
   mkdirSync(PROCESSES);
-  const isAlone = (file: string): boolean => processOf(file) === undefined;
+  const isLong = (file: string): boolean => LONG.has(nameOf(file));
+  const alone = files.filter((file) => processOf(file) === undefined);
   const processes = [
-    ...files.filter(isAlone).map((file) => ({ name: nameOf(file), files: [file] })),
-    // Short ones come last, so that no core waits long for another one.
+    // Long ones come first, so that no core waits long for another one at the end.
     ...Object.keys(TOGETHER).map((name) => ({ name, files: files.filter((file) => processOf(file) === name) })),
+    ...[...alone.filter(isLong), ...alone.filter((file) => !isLong(file))].map((file) => {
+      return { name: nameOf(file), files: [file] };
+    }),
   ];
   const pathsOf = (isChosen: (name: string) => boolean): readonly string[] => {
     const chosen = processes.filter(({ name }) => isChosen(name) && (!quick || QUICK.has(name)));
     return chosen.map(({ name, files: of }) => processFile(name, of));
   };
   return {
-    waiting: pathsOf((name) => WAITING.has(name)),
-    computing: pathsOf((name) => !WAITING.has(name) && !MEASURING.has(name)),
+    together: spread(
+      pathsOf((name) => !WAITING.has(name) && !MEASURING.has(name)),
+      pathsOf((name) => WAITING.has(name)),
+    ),
     measuring: pathsOf((name) => MEASURING.has(name)),
   };
 }

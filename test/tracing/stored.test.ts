@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { describe, test } from 'node:test';
 import { chain, FOUR_LAYERS, QUICK } from '../cli/support/tiny-models.js';
-import { deadline, workplace } from '../cli/support/command.js';
+import { deadline } from '../cli/support/command.js';
 import { workplaceHere } from '../cli/support/workplace-here.js';
 import { spansIn } from './support/receiver.js';
 
@@ -24,11 +24,12 @@ interface JaegerTrace {
 
 describe('the store', () => {
   test('keeps the whole trace of a run, with the spans of an agent elsewhere', deadline, async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const model = await place.write('tiny.onnx', chain(FOUR_LAYERS));
     const agent = place.start(['agent', '--listen', '127.0.0.1:0'], { env: KEPT });
     const address = (await agent.said(/listening on (\S+)/))[1] ?? '';
-    const run = await place.run(['dlbricks', 'validate', model, '--agent', address, ...QUICK], { env: KEPT });
+    // A process has spans from its start on, or never.
+    const run = await place.start(['dlbricks', 'validate', model, '--agent', address, ...QUICK], { env: KEPT }).ended;
     assert.equal(run.code, 0, run.stderr);
 
     const { stdout } = await place.run(['trace', 'export', 'latest', '--format', 'otlp']);
@@ -60,7 +61,7 @@ describe('the store', () => {
     "keeps the trace of `trace model` without any variable, for `show` and for Jaeger's readers",
     deadline,
     async (t) => {
-      const place = await workplace(t);
+      const place = await workplaceHere(t);
       const model = await place.write('tiny.onnx', chain(FOUR_LAYERS));
       const traced = await place.run(['trace', 'model', model, '--runs', '4']);
       assert.equal(traced.code, 0, traced.stderr);
@@ -120,7 +121,7 @@ describe('the store', () => {
   );
 
   test('`trace model` refuses more threads than cores, with the remedy', deadline, async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const model = await place.write('tiny.onnx', chain(FOUR_LAYERS));
     const cores = availableParallelism();
     const { code, stderr } = await place.run(['trace', 'model', model, '--runs', '2', '--threads', String(cores + 1)]);
@@ -129,7 +130,7 @@ describe('the store', () => {
   });
 
   test('says so if a trace is not in it', deadline, async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const env = { MLMODELSCOPE_STORE: undefined, XDG_DATA_HOME: place.path('data') };
     const { code, stderr } = await place.run(['trace', 'show', 'latest'], { env });
     assert.deepEqual(

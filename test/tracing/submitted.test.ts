@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { until } from '../support/until.js';
-import { deadline, workplace } from '../cli/support/command.js';
+import { deadline } from '../cli/support/command.js';
 import { chain, FOUR_LAYERS } from '../cli/support/tiny-models.js';
+import { workplaceHere } from '../cli/support/workplace-here.js';
 import { startTracingServer } from '../platform-documents/support/tracing-server.js';
 
 /** Spans are made and kept, and sent nowhere. */
@@ -19,7 +20,7 @@ protocol: { warmup_runs: 1, runs: 3 }
 
 describe('the trace of an evaluation that a client submits to a server', () => {
   test('begins at the client, ends without errors, and is in the server’s store by its id', deadline, async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     await place.write('tiny.onnx', chain(FOUR_LAYERS));
     const manifest = await place.write('evaluation.yml', EVALUATION);
     const server = place.start(['serve', '--listen', '127.0.0.1:0', '--no-plugins'], { env: KEPT });
@@ -30,7 +31,7 @@ describe('the trace of an evaluation that a client submits to a server', () => {
 
     // The client has no store, and another place for its own spans.
     const tracing = await startTracingServer(t);
-    const ending = await place.run(['evaluate', manifest, '--server', address], { env: tracing.env });
+    const ending = await place.start(['evaluate', manifest, '--server', address], { env: tracing.env }).ended;
     assert.equal(ending.code, 0, ending.stderr);
     const [, id = ''] = /^trace ([0-9a-f]{32})$/m.exec(ending.stderr) ?? [];
     const own = tracing.spans.filter(({ traceId }) => traceId === id);

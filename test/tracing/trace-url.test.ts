@@ -5,6 +5,7 @@ import { openEmbeddedStore } from '../../src/store/embedded/open.js';
 import { isTraceUrlTemplate } from '../../src/tracing/trace-url.js';
 import { deadline, workplace, type Workplace } from '../cli/support/command.js';
 import { chain, QUICK } from '../cli/support/tiny-models.js';
+import { workplaceHere } from '../cli/support/workplace-here.js';
 import { startTracingServer } from '../platform-documents/support/tracing-server.js';
 import { all } from '../store/collection-contract.js';
 
@@ -68,7 +69,7 @@ ${key}
   });
 
   test('without effect cause a warning, and wrong ones are refused', async (t) => {
-    const place = await workplace(t);
+    const place = await workplaceHere(t);
     const model = await place.write('tiny.onnx', chain(['Relu']));
     const nowhere = await place.run(['latency', model, ...QUICK, '--trace-url-template', 'http://jaeger/{trace_id}']);
     assert.match(nowhere.stderr, /warning: --trace-url-template has no effect.*set OTEL_EXPORTER_OTLP_ENDPOINT/);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { decodeSubmission } from '../../../src/evaluation/wire/submission-wire.js';
+import { fromWireSubmission } from '../../../src/evaluation/wire/submission-wire.js';
 import { evaluationCollections } from '../../../src/evaluation/records.js';
 import { Submission } from '../../../src/generated/mlmodelscope/evaluation/v1/submission.js';
 import { ModelManifest } from '../../../src/generated/carml/org/dlframework/registry.js';
@@ -254,7 +254,7 @@ describe('the files of a submission over HTTP', () => {
   it('come with the manifest in the form of gRPC', () => {
     const bytes = Buffer.from('a model');
     const encoded = encodeFiles({ manifest, files: [{ path: 'a.onnx', base64: bytes.toString('base64') }] });
-    const { manifestPath, files, graphs } = decodeSubmission(encoded);
+    const { manifestPath, files, graphs } = fromWireSubmission(Submission.decode(encoded));
     assert.deepEqual([manifestPath, graphs.size], ['evaluation.yml', 0]);
     assert.deepEqual(
       [...files].map(([path, content]) => [path, Buffer.from(content ?? []).toString()]),

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { PlatformError } from '../../../src/base/errors.js';
 import { sha256Of } from '../../../src/base/sha256.js';
-import { decodeSubmission, encodeSubmission } from '../../../src/evaluation/wire/submission-wire.js';
+import { Submission } from '../../../src/generated/mlmodelscope/evaluation/v1/submission.js';
+import { encodeSubmission, fromWireSubmission } from '../../../src/evaluation/wire/submission-wire.js';
 import { SubmissionLoader } from '../../../src/server/loading/submission-loader.js';
 import { refusal } from '../../rpc/support/refusal.js';
 import { submission, submitted } from '../fake-platform.js';
@@ -25,7 +26,7 @@ describe('the loader of submissions', { timeout: 60_000 }, () => {
     const { name, plugin, digest: found, requirements } = described;
     assert.deepEqual([name, plugin, found], ['tiny', 'fake', digest]);
     assert.deepEqual(requirements.hardware?.cores, { min: 4 });
-    const { graphs, files, manifestPath } = decodeSubmission(loaded);
+    const { graphs, files, manifestPath } = fromWireSubmission(Submission.decode(loaded));
     assert.deepEqual([manifestPath, graphs.size], ['tiny.yml', 1]);
     assert.equal(files.get('four.onnx')?.length ?? 0, 0, 'no model with its weights');
   });
