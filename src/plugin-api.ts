@@ -113,7 +113,7 @@ export { writeFileAtomically } from './base/atomic-file.js';
 export { snakePath, withCamelKeys, withSnakeKeys } from './base/snake-case.js';
 
 // Models and their graphs
-export { CACHE_SYMBOLS, type LoadedModel } from './registry/load-model.js';
+export { CACHE_SYMBOLS, changeableBatch, type LoadedModel } from './registry/load-model.js';
 export { dimensionsText } from './registry/dimensions-text.js';
 export { checkDimensions } from './registry/check-dimensions.js';
 export { SharedClock } from './base/shared-clock.js';

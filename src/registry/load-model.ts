@@ -61,6 +61,13 @@ export interface LoadedModel {
   readonly source?: ResolvedModel['source'] | undefined;
 }
 
+/** The size of the batch; undefined where the model fixes it, or has none. */
+export function changeableBatch({ model, open }: Pick<LoadedModel, 'model' | 'open'>): number | undefined {
+  const isOpen = (name: string): boolean => typeof open?.graph.types.get(name)?.dims?.[0] === 'string';
+  const batch = model.graph.types.get(open?.graph.inputs.find(isOpen) ?? '')?.dims?.[0];
+  return typeof batch === 'number' ? batch : undefined;
+}
+
 export interface RunningFramework {
   readonly framework: string;
   readonly frameworkVersion: string;

@@ -41,6 +41,18 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     code: 2,
   },
   'no model': { args: validate(), says: /missing required argument 'model'/, code: 2 },
+  'an agent without a port': {
+    args: validate(MODEL, '--agent', 'localhost'),
+    says: /^the address of the agent is "localhost"; expected HOST:PORT, for example 127\.0\.0\.1:7070 or \[::1\]:7070$/m,
+    code: 2,
+    given: withModel,
+  },
+  'a fixed batch that needs too much memory': {
+    args: validate(MODEL),
+    says: /GB of activations, which is more than .*; use smaller dimensions, or a machine with more memory$/m,
+    code: 1,
+    given: (place) => place.write(MODEL, chain(['Relu'], [1_000_000, 1_000_000])),
+  },
   'no output folder': { args: ['dlbricks', 'generate', MODEL], says: /'-o, --output <folder>' not specified/, code: 2 },
   'neither evaluation nor suite': {
     args: ['dlbricks', 'run'],
