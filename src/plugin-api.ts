@@ -26,7 +26,7 @@ export { EXIT_INTERRUPTED, EXIT_PARTIAL, EXIT_REFUSED } from './base/exit-codes.
 export { measuringContext, setMeasuringExit } from './command/measuring-command.js';
 export { batchSizeField, DEFAULT_LIMITS, dimensionAxesField } from './manifest/evaluation.js';
 export { kindOfManifest } from './manifest/load.js';
-export { isManifestPath } from './manifest/reference.js';
+export { isManifestPath, parseModelReference } from './manifest/reference.js';
 export { findRemedies } from './manifest/requirements.js';
 export { schemaProblems } from './base/schema-problems.js';
 export { DEFAULT_REMEASURE, type Remeasure, remeasureAsked, remeasureSetting } from './measurement/remeasure.js';

@@ -41,6 +41,17 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     code: 2,
   },
   'no model': { args: validate(), says: /missing required argument 'model'/, code: 2 },
+  'two models to compare, without sides': {
+    args: ['compare', MODEL, 'other.onnx'],
+    says: /^model\.onnx is a model: name two sides before it, as in default threads=2 -- model\.onnx$/m,
+    code: 2,
+  },
+  'a file to compare that is not JSON': {
+    args: ['compare', 'report.json', 'report.json'],
+    says: /^report\.json: not a readable report \([^\p{Cc}]*\); 'dlbricks run', 'validate' and 'compose' write one/mu,
+    code: 2,
+    given: (place) => place.write('report.json', '\u0000\n\u001b[31m'),
+  },
   'an agent without a port': {
     args: validate(MODEL, '--agent', 'localhost'),
     says: /^the address of the agent is "localhost"; expected HOST:PORT, for example 127\.0\.0\.1:7070 or \[::1\]:7070$/m,
