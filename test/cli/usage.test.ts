@@ -52,6 +52,18 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     code: 2,
     given: (place) => place.write('report.json', '\u0000\n\u001b[31m'),
   },
+  'a log whose name is not that of a log': {
+    args: ['latency', MODEL, '--log', 'log.json'],
+    says: /^error: option '--log <file>' argument 'log\.json' is invalid\. name a file that ends in \.yml$/m,
+    code: 2,
+    given: withModel,
+  },
+  'a report to import into a store': {
+    args: ['store', 'import', 'report.json'],
+    says: /^report\.json:1: expected \{"format":"mlmodelscope-store","version":\d+\}, as "store export" writes it$/m,
+    code: 2,
+    given: (place) => place.write('report.json', '{\n  "models": []\n}\n'),
+  },
   'an agent without a port': {
     args: validate(MODEL, '--agent', 'localhost'),
     says: /^the address of the agent is "localhost"; expected HOST:PORT, for example 127\.0\.0\.1:7070 or \[::1\]:7070$/m,
