@@ -192,6 +192,9 @@ export function requireFramework(
 }
 
 function wrongReference(reference: string, { problems }: Problems): PlatformError {
+  if (reference.startsWith('--')) {
+    return new PlatformError('usage', `${reference} is behind --, where models are named; write options before --`);
+  }
   const lines = problems.map(({ expected, found }) => `${reference}: expected ${expected}, found ${found}`);
   return new PlatformError('usage', lines.join('\n'));
 }

@@ -64,6 +64,12 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     code: 2,
     given: (place) => place.write('report.json', '{\n  "models": []\n}\n'),
   },
+  'an option behind the models': {
+    args: ['compare', 'threads=1', 'default', '--', MODEL, '--rounds', '3'],
+    says: /^--rounds is behind --, where models are named; write options before --$/m,
+    code: 2,
+    given: withModel,
+  },
   'an agent without a port': {
     args: validate(MODEL, '--agent', 'localhost'),
     says: /^the address of the agent is "localhost"; expected HOST:PORT, for example 127\.0\.0\.1:7070 or \[::1\]:7070$/m,
