@@ -26,7 +26,7 @@ export { EXIT_INTERRUPTED, EXIT_PARTIAL, EXIT_REFUSED } from './base/exit-codes.
 export { measuringContext, setMeasuringExit } from './command/measuring-command.js';
 export { batchSizeField, DEFAULT_LIMITS, dimensionAxesField } from './manifest/evaluation.js';
 export { kindOfManifest } from './manifest/load.js';
-export { isManifestPath } from './manifest/reference.js';
+export { isManifestPath, parseModelReference } from './manifest/reference.js';
 export { findRemedies } from './manifest/requirements.js';
 export { schemaProblems } from './base/schema-problems.js';
 export { DEFAULT_REMEASURE, type Remeasure, remeasureAsked, remeasureSetting } from './measurement/remeasure.js';
@@ -113,7 +113,7 @@ export { writeFileAtomically } from './base/atomic-file.js';
 export { snakePath, withCamelKeys, withSnakeKeys } from './base/snake-case.js';
 
 // Models and their graphs
-export { CACHE_SYMBOLS, type LoadedModel } from './registry/load-model.js';
+export { CACHE_SYMBOLS, changeableBatch, type LoadedModel } from './registry/load-model.js';
 export { dimensionsText } from './registry/dimensions-text.js';
 export { checkDimensions } from './registry/check-dimensions.js';
 export { SharedClock } from './base/shared-clock.js';

@@ -1,6 +1,7 @@
 import {
   assertEnoughCores,
   type BenchmarkAgent,
+  changeableBatch,
   counted,
   dimensionsText,
   distinctTasks,
@@ -79,13 +80,14 @@ async function buildTask(
 
 /** With a batch that fits; undefined where the model may fit. */
 function problemWithMemory(
-  { loaded: { model }, batch }: ModelToTime,
+  { loaded }: ModelToTime,
   { limits }: TimingSettings,
   { description }: BenchmarkAgent,
 ): string | undefined {
   // A runtime that knows no types of values needs as much, but nobody can tell how much.
-  if (!isCompletelyTyped(model)) return undefined;
-  return memoryProblem('a run', needOfGraph(layerGraph(model)), batch, memoryThere(limits, description));
+  if (!isCompletelyTyped(loaded.model)) return undefined;
+  const need = needOfGraph(layerGraph(loaded.model));
+  return memoryProblem('a run', need, changeableBatch(loaded), memoryThere(limits, description));
 }
 
 async function seriesOf(

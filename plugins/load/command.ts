@@ -44,6 +44,7 @@ import { shownLoad } from './load-table.js';
 import { runLoad } from './run-load.js';
 import { Samples } from './samples.js';
 import type { DeploymentAddress } from './serve.js';
+import { BATCH_QUERIES, CLOSED_QUERIES } from './trials.js';
 import { checkSettings, fields, type LoadSettings, OPTIONS, SCENARIOS, settingsSchema } from './settings.js';
 
 interface LoadOptions extends InputOptions, AgentOptions, OutputOptions, RuntimeAxes {
@@ -228,7 +229,7 @@ function addScenarioOptions(command: Command): Command {
     .option('--scale <factor>', 'factor of the times of --arrivals', numberOption(fields.scale))
     .option(
       '--queries <n>',
-      'least number of queries of a trial (default: as many as the percentile of the bound, or p99, needs)',
+      `least number of queries of a trial (default: as many as the percentile of the bound needs; without one, as p99 needs for server, ${CLOSED_QUERIES} for single and clients, ${BATCH_QUERIES} for batch)`,
       numberOption(fields.queries),
     )
     .option(

@@ -16,6 +16,7 @@ import {
   UNKNOWN,
   wrap,
   left,
+  leastQueries,
   right,
 } from '../../src/plugin-api.js';
 import { loadPlot } from './load-plot.js';
@@ -121,6 +122,18 @@ function listReasons({ rows, unusable }: LoadResult): readonly string[] {
   return [...new Set([...ofRows, ...unusable.map(({ model, reason }) => `${model}: ${reason}`)])];
 }
 
+/** Why p99 is not shown, and the remedy. */
+function percentileLines({ rows, settings: { scenario } }: LoadResult): readonly string[] {
+  const few = rows.flatMap(({ measured: row }) => {
+    return row?.ended === 'complete' && row.invalid === null && row.p99_ms === null ? row.queries : [];
+  });
+  if (few.length === 0 || scenario === 'batch') return [];
+  const least = leastQueries(0.99, 0);
+  const remedy =
+    scenario === 'replay' ? 'name a file with more' : `--queries ${least} (queries in manifests) asks for them`;
+  return [`p99 needs ${least} queries, and there are ${Math.min(...few)}; ${remedy}`];
+}
+
 function overheadLines({ overheads }: LoadResult): readonly string[] {
   return overheads.map(
     ({ model, weight_bytes: bytes, run_ms: ms, handover_ms: handover, between_ms: between, pauses }) => {
@@ -155,6 +168,7 @@ export function listNotes(result: LoadResult): readonly string[] {
     ...generationLines(result),
     ...validationLines(result),
     ...listReasons(result),
+    ...percentileLines(result),
     ...overheadLines(result),
     ...deploymentLines(result),
     `${stackText(system)}${machines}; seed ${settings.seed}`,

@@ -67,10 +67,10 @@ export async function measure(
   const isOpen = plan.options.plan.kind === 'open';
   const summary = summaryOf(trial.records, trial, { bound, servers: agents, isOpen });
   const measured = buildMeasured(trial, summary);
-  const { p50_ms: p50, p99_ms: p99 } = measured;
-  const figures = [p50, p99].map((ms) => (ms === null ? '?' : `${Number(ms.toPrecision(4))} ms`));
+  const percentiles = Object.entries({ p50: measured.p50_ms, p99: measured.p99_ms });
+  const figures = percentiles.flatMap(([name, ms]) => (ms === null ? [] : `${name} ${Number(ms.toPrecision(4))} ms`));
   const offered = row.offered_per_second === null ? '' : `, ${Number(row.offered_per_second.toPrecision(4))}/s`;
-  const shown = `p50 ${figures[0]}, p99 ${figures[1]}`;
+  const shown = figures.join(', ') || 'too few queries for percentiles';
   const found =
     measured.invalid !== null
       ? 'no result'

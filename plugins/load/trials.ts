@@ -15,9 +15,9 @@ export function computeOfferedRate({ options: { plan } }: TrialPlan): number | n
 }
 
 /** Queries of a closed loop where nobody says how many. */
-const CLOSED_QUERIES = 200;
+export const CLOSED_QUERIES = 200;
 
-const BATCH_QUERIES = 30;
+export const BATCH_QUERIES = 30;
 
 /** Queries over the bound that a trial has room for, by the rule of early stopping. */
 const OVER = 10;

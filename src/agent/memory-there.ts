@@ -54,19 +54,25 @@ const RUNTIME_BYTES = 256 * 2 ** 20;
 /** Runtimes pack weights a second time, and keep more values than they need. */
 const REAL_SHARE = 2;
 
-/** Names a batch that fits; undefined where the run may fit. @param what the subject of a sentence */
+/**
+ * Names a batch that fits; undefined where the run may fit.
+ *
+ * @param what the subject of a sentence
+ * @param batch undefined where it cannot be changed
+ */
 export function memoryProblem(
   what: string,
   { weightBytes, valueBytes }: MemoryNeed,
-  batch: number,
+  batch: number | undefined,
   { bytes, bound }: MemoryThere,
 ): string | undefined {
   if (weightBytes + valueBytes <= bytes) return undefined;
-  const least = `${gigabytes(weightBytes)} of weights and ${gigabytes(valueBytes)} of activations at batch ${batch}`;
-  const ofBatch = (bytes - RUNTIME_BYTES - REAL_SHARE * weightBytes) / ((REAL_SHARE * valueBytes) / batch);
+  const atBatch = batch === undefined ? '' : ` at batch ${batch}`;
+  const least = `${gigabytes(weightBytes)} of weights and ${gigabytes(valueBytes)} of activations${atBatch}`;
+  const ofBatch = (bytes - RUNTIME_BYTES - REAL_SHARE * weightBytes) / ((REAL_SHARE * valueBytes) / (batch ?? 1));
   const fitting = 2 ** Math.floor(Math.log2(Math.max(ofBatch, 0.5)));
   const advice =
-    fitting >= 1 && fitting < batch
+    fitting >= 1 && fitting < (batch ?? 1)
       ? `--batch ${fitting} fits`
       : 'use smaller dimensions, or a machine with more memory';
   return `${what} needs at least ${least}, which is more than ${bound}, ${gigabytes(bytes)}; ${advice}`;

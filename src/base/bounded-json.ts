@@ -1,3 +1,6 @@
+import { messageOf } from './errors.js';
+import { oneLine } from './one-line.js';
+
 export const MAX_DEPTH = 64;
 
 /** Counted by commas and opening brackets. Each value takes up to tens of bytes of memory. */
@@ -36,5 +39,10 @@ function findExcess(text: string): string | undefined {
 export function parseBoundedJson(text: string): unknown {
   const excess = findExcess(text);
   if (excess !== undefined) throw new SyntaxError(excess);
-  return JSON.parse(text) as unknown;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    // The message quotes the text, which may be binary.
+    throw new SyntaxError(oneLine(messageOf(cause)), { cause });
+  }
 }

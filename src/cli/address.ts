@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type HostPort, parseHostPort } from '../rpc/loopback.js';
+import { EXPECTED_ADDRESS, type HostPort, parseHostPort } from '../rpc/loopback.js';
 
 export function parseAddress(text: string): HostPort {
   const address = parseHostPort(text);
   if (address !== undefined) return address;
-  throw new InvalidArgumentError('expected HOST:PORT, for example 127.0.0.1:7070 or [::1]:7070');
+  throw new InvalidArgumentError(EXPECTED_ADDRESS);
 }
 
 /** Names the platform's server for commands without `--server`. */

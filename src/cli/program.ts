@@ -26,8 +26,9 @@ const EXIT_CODES_HELP = `
 Exit codes: 0 done; 1 failed; 2 something that you gave is wrong (an option, a
 manifest, a model, a name that is not there); 3 partial (an estimate does not
 cover its whole model, a model, brick or input has no result, results wait for
-"store sync", or "doctor" warns); 4 refused (slower than "compare
---fail-above" allows, or a result that "doctor" refuses); 130 interrupted.`;
+"store sync", "doctor" warns, or a log is not reproduced); 4 refused (slower
+than "compare --fail-above" allows, a result that "doctor" refuses, or a log
+that "reproduce" cannot run or compare); 130 interrupted.`;
 
 function traceUrlTemplateOption(text: string): string {
   if (isTraceUrlTemplate(text)) return text;

@@ -4,6 +4,7 @@ import { defaultThreads, threadsSchema } from '../base/default-threads.js';
 import { PlatformError } from '../base/errors.js';
 import { listOption, numberOption } from '../base/option-value.js';
 import { batchSizeField, DEFAULT_PROTOCOL } from '../manifest/evaluation.js';
+import { isManifestPath } from '../manifest/reference.js';
 import { type Protocol, protocolSchema } from '../measurement/protocol.js';
 import {
   DEFAULT_RUNTIME,
@@ -297,10 +298,17 @@ export interface LogOption {
   readonly log?: string;
 }
 
+/** 'compare' and 'doctor' tell a log from a document of results by its name. */
+function logOption(path: string): string {
+  if (!isManifestPath(path)) throw new InvalidArgumentError('name a file that ends in .yml');
+  return path;
+}
+
 export function addLogOption(command: Command): Command {
   return command.option(
     '--log <file>',
     "write a reference log (.yml), which 'mlmodelscope reproduce' runs again; runs each whole model once more for its outputs",
+    logOption,
   );
 }
 

@@ -88,12 +88,12 @@ export function machineWarnings(facts: MachineFacts): readonly NoiseWarning[] {
   return warnings;
 }
 
-/** How to measure again. With --remeasure, the same command uses stored measurements again if nothing else is asked for. */
+/** How to measure again. Reports keep the words, so that they may be read without the command. */
 const AGAIN = {
   withRemeasure: {
     all: 'and measure again with --remeasure all',
     shared: 'or measure them again with --remeasure disturbed',
-    disturbed: 'run the same command again, which takes these measurements again (--remeasure disturbed)',
+    disturbed: 'measure them again with --remeasure disturbed',
   },
   without: { all: 'and measure again', shared: 'and measure them again there', disturbed: 'measure them again' },
 } as const;

@@ -54,6 +54,13 @@ export interface LoadedModel {
   readonly source?: ResolvedModel['source'] | undefined;
 }
 
+/** The size of the batch; undefined where the model fixes it, or has none. */
+export function changeableBatch({ model, open }: Pick<LoadedModel, 'model' | 'open'>): number | undefined {
+  const isOpen = (name: string): boolean => typeof open?.graph.types.get(name)?.dims?.[0] === 'string';
+  const batch = model.graph.types.get(open?.graph.inputs.find(isOpen) ?? '')?.dims?.[0];
+  return typeof batch === 'number' ? batch : undefined;
+}
+
 export interface RunningFramework {
   readonly framework: string;
   readonly frameworkVersion: string;
@@ -178,6 +185,9 @@ export function requireFramework(
 }
 
 function wrongReference(reference: string, { problems }: Problems): PlatformError {
+  if (reference.startsWith('--')) {
+    return new PlatformError('usage', `${reference} is behind --, where models are named; write options before --`);
+  }
   const lines = problems.map(({ expected, found }) => `${reference}: expected ${expected}, found ${found}`);
   return new PlatformError('usage', lines.join('\n'));
 }

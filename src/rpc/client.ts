@@ -14,7 +14,7 @@ import { traceClientCall } from '../tracing/grpc.js';
 import { addToken } from './bearer-token.js';
 import { endAfter } from './call-deadline.js';
 import { MAX_MESSAGE_BYTES } from './limits.js';
-import { isLoopbackHost, parseHostPort } from './loopback.js';
+import { EXPECTED_ADDRESS, isLoopbackHost, parseHostPort } from './loopback.js';
 import { repeatableMethods } from '../base/method-kind.js';
 import { quietLibrary } from './quiet-library.js';
 import type { ClientSecurity } from './security.js';
@@ -87,6 +87,8 @@ function isStatus(error: unknown): error is ServiceError {
  * Connects with its first call. Beyond loopback, it always uses TLS. Every method throws a PlatformError: `unavailable`
  * without an answer, `timeout` past the deadline, `cancelled` after the signal, else the error that the other side
  * answers.
+ *
+ * @throws PlatformError `usage` where the address is not HOST:PORT
  */
 export function createRpcClient(address: string, kind: PeerKind, options: RpcClientOptions = {}) {
   quietLibrary();
@@ -94,9 +96,10 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
   const { caPem, identity } = security;
   const wantsTls = options.tls ?? (caPem !== undefined || identity !== undefined);
   const host = parseHostPort(address)?.host;
-  const isLocal = host === undefined || isLoopbackHost(host);
+  if (host === undefined)
+    throw new PlatformError('usage', `the address of the ${kind} is "${address}"; ${EXPECTED_ADDRESS}`);
   const channel =
-    isLocal && !wantsTls
+    isLoopbackHost(host) && !wantsTls
       ? credentials.createInsecure()
       : credentials.createSsl(caPem, identity?.keyPem, identity?.certificatePem);
   const client = new Client(address, channel, CHANNEL_OPTIONS);

@@ -27,6 +27,9 @@ export function parseHostPort(text: string): HostPort | undefined {
   return host === undefined || port > 65_535 ? undefined : { host, port };
 }
 
+/** Of an address that parseHostPort does not accept. */
+export const EXPECTED_ADDRESS = 'expected HOST:PORT, for example 127.0.0.1:7070 or [::1]:7070';
+
 export function formatHostPort({ host, port }: HostPort): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -84,12 +84,13 @@ function imported(json: unknown): unknown {
   return measurementLineSchema.safeParse(json).success ? withCamelKeys(json) : json;
 }
 
+const EXPECTED_FORMAT = `expected ${JSON.stringify(FORMAT)}, as "store export" writes it`;
+
 function requireFormat(json: unknown, source: string): unknown {
   const { format, version } = (typeof json === 'object' && json !== null ? json : {}) as Readonly<
     Record<string, unknown>
   >;
-  if (format !== FORMAT.format)
-    throw wrong(source, 1, `expected ${JSON.stringify(FORMAT)}, as "store export" writes it`);
+  if (format !== FORMAT.format) throw wrong(source, 1, EXPECTED_FORMAT);
   if (!KNOWN_VERSIONS.includes(version)) {
     throw wrong(source, 1, `version ${String(version)} of the format is not known; update this program`);
   }
@@ -127,6 +128,7 @@ function parse(line: string, source: string, number: number): unknown {
   try {
     return parseBoundedJson(line);
   } catch (cause) {
+    if (number === 1) throw wrong(source, number, EXPECTED_FORMAT, cause);
     throw wrong(source, number, `not JSON (${messageOf(cause)}); the file may have been cut off`, cause);
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it, test, type TestContext } from 'node:test';
 import { RegistryService } from '../../src/generated/carml/org/dlframework/registry.js';
 import { predictClient } from '../agent/support/predict-client.js';
 import { registryServer } from '../directory/support/registry-server.js';
@@ -37,6 +37,16 @@ async function agentWithModels(t: TestContext) {
   await agent.said(/registered with/);
   return { place, server, client, address, agent };
 }
+
+test('a server without agents has no models, and the message says how one gets there', async (t) => {
+  const place = await workplaceHere(t);
+  const { address } = await registryServer(t);
+  const { stderr, code } = await place.run(['registry', 'models', '--server', address]);
+  assert.deepEqual(
+    [code, stderr.split('\n')[0]],
+    [2, 'no registered agent offers a model; `mlmodelscope agent --server ADDRESS` registers one'],
+  );
+});
 
 describe('the models of an agent', { ...deadline, concurrency: 2 }, () => {
   it('are announced with their types, layouts, labels and checksums', async (t) => {

@@ -41,6 +41,47 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     code: 2,
   },
   'no model': { args: validate(), says: /missing required argument 'model'/, code: 2 },
+  'two models to compare, without sides': {
+    args: ['compare', MODEL, 'other.onnx'],
+    says: /^model\.onnx is a model: name two sides before it, as in default threads=2 -- model\.onnx$/m,
+    code: 2,
+  },
+  'a file to compare that is not JSON': {
+    args: ['compare', 'report.json', 'report.json'],
+    says: /^report\.json: not a readable report \([^\p{Cc}]*\); 'dlbricks run', 'validate' and 'compose' write one/mu,
+    code: 2,
+    given: (place) => place.write('report.json', '\u0000\n\u001b[31m'),
+  },
+  'a log whose name is not that of a log': {
+    args: ['latency', MODEL, '--log', 'log.json'],
+    says: /^error: option '--log <file>' argument 'log\.json' is invalid\. name a file that ends in \.yml$/m,
+    code: 2,
+    given: withModel,
+  },
+  'a report to import into a store': {
+    args: ['store', 'import', 'report.json'],
+    says: /^report\.json:1: expected \{"format":"mlmodelscope-store","version":\d+\}, as "store export" writes it$/m,
+    code: 2,
+    given: (place) => place.write('report.json', '{\n  "models": []\n}\n'),
+  },
+  'an option behind the models': {
+    args: ['compare', 'threads=1', 'default', '--', MODEL, '--rounds', '3'],
+    says: /^--rounds is behind --, where models are named; write options before --$/m,
+    code: 2,
+    given: withModel,
+  },
+  'an agent without a port': {
+    args: validate(MODEL, '--agent', 'localhost'),
+    says: /^the address of the agent is "localhost"; expected HOST:PORT, for example 127\.0\.0\.1:7070 or \[::1\]:7070$/m,
+    code: 2,
+    given: withModel,
+  },
+  'a fixed batch that needs too much memory': {
+    args: validate(MODEL),
+    says: /GB of activations, which is more than .*; use smaller dimensions, or a machine with more memory$/m,
+    code: 1,
+    given: (place) => place.write(MODEL, chain(['Relu'], [1_000_000, 1_000_000])),
+  },
   'no output folder': { args: ['dlbricks', 'generate', MODEL], says: /'-o, --output <folder>' not specified/, code: 2 },
   'neither evaluation nor suite': {
     args: ['dlbricks', 'run'],

@@ -58,7 +58,10 @@ describe('warnings of measurements', () => {
       ['threads', 'other_load'],
     );
     // From the only measurement with `othersMs`: 500 of 2000 ms.
-    assert.match(warnings[1]?.message ?? '', /^1 of 2 measurements was disturbed .* took 25\.0 %/);
+    assert.match(
+      warnings[1]?.message ?? '',
+      /^1 of 2 measurements was disturbed .* took 25\.0 % .*; stop them and measure them again with --remeasure disturbed$/,
+    );
   });
 
   test('count a measurement of several models once', () => {

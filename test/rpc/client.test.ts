@@ -262,4 +262,13 @@ describe('an RPC client', { timeout: 30_000 }, () => {
     const call = client.unary(RegistryService.frameworkAgents, request, { deadlineMs });
     await assert.rejects(call, refusal('unavailable', /ECONNREFUSED.*mlmodelscope serve/));
   });
+
+  test('refuses an address that is not HOST:PORT', () => {
+    for (const address of ['', 'localhost', 'localhost:99999', 'localhost:port']) {
+      assert.throws(
+        () => createRpcClient(address, 'agent'),
+        refusal('usage', new RegExp(`^the address of the agent is "${address}"; expected HOST:PORT, for example`)),
+      );
+    }
+  });
 });

@@ -2,6 +2,7 @@ import pMap from 'p-map';
 import {
   type Benchmark,
   type BenchmarkAgent,
+  changeableBatch,
   countLayers,
   isCompletelyTyped,
   largestLayer,
@@ -147,10 +148,11 @@ export async function prepareAll(
 
 /** Why no machine of this kind could measure a model: its inputs alone are too large. */
 export function problemWithInputs(
-  { model }: LoadedModel,
+  loaded: LoadedModel,
   limits: Limits,
   { description }: Pick<BenchmarkAgent, 'description'>,
 ): string | undefined {
+  const { model } = loaded;
   // Bricks that are in the store need no free memory.
   const there = memoryThere(limits, description, Infinity);
   const valueBytes = sumOf(
@@ -158,18 +160,18 @@ export function problemWithInputs(
   );
   if (valueBytes <= there.bytes) return undefined;
   const need = isCompletelyTyped(model) ? largestLayer(layerGraph(model)) : { weightBytes: 0, valueBytes };
-  return memoryProblem('its largest layer', need, findBatchSize(model), there);
+  return memoryProblem('its largest layer', need, changeableBatch(loaded), there);
 }
 
 export function refusedIfTooLarge(
   prepared: PreparedModel,
-  { model }: LoadedModel,
+  loaded: LoadedModel,
   limits: Limits,
   agent: Pick<BenchmarkAgent, 'description'>,
 ): PreparedModel {
   const { recipe, largest } = prepared;
   const there = memoryThere(limits, agent.description);
-  const refusal = memoryProblem('its largest brick', largest, findBatchSize(model), there);
+  const refusal = memoryProblem('its largest brick', largest, changeableBatch(loaded), there);
   if (refusal === undefined) return prepared;
   return { ...prepared, ...withoutBricks(recipe), call: undefined, outputCopy: undefined, refusal };
 }

@@ -7,12 +7,13 @@ import {
   type AgentOptions,
   type BenchmarkAgent,
   type Both,
+  checkInputs,
   type CommandHost,
   COMMAND_DEFAULTS,
   EXIT_PARTIAL,
   type Image,
   type InputOptions,
-  loadModels,
+  loadBatches,
   type LoadedModel,
   madeUpPicture,
   messageOf,
@@ -173,6 +174,23 @@ async function readPictureInputs(
   return [named(first, loaded[0]), named(second, loaded[1])];
 }
 
+/** As in float32[1, 64]. Models of other precisions take the same numbers. */
+function inputTypes({ model: { graph } }: LoadedModel): string {
+  const types = graph.inputs.map((name) => {
+    const { elementType = '', dims = [] } = graph.types.get(name) ?? {};
+    return `${elementType.replace(/^b?float\d+$/, 'float')}[${dims.join(', ')}]`;
+  });
+  return types.join(', ') || 'no input';
+}
+
+/** @throws PlatformError `usage` where the two cannot get the same inputs */
+function requireEqualInputs(references: Both<string>, loaded: Both<LoadedModel>): void {
+  const [first, second] = [inputTypes(loaded[0]), inputTypes(loaded[1])];
+  if (first === second) return;
+  const problem = `${references[0]} takes ${first}, and ${references[1]} ${second}, which are not the same inputs`;
+  throw new PlatformError('usage', `${problem}; name manifests with steps for pictures, or other models`);
+}
+
 /** @throws PlatformError `usage` for pictures where neither model takes them */
 async function agreeModels(
   references: Both<string>,
@@ -183,12 +201,17 @@ async function agreeModels(
   const agent = await host.connect(undefined);
   const runOptions = buildRunOptions(COMMAND_DEFAULTS.threads, agent.description);
   const load = async (reference: string): Promise<LoadedModel> => {
-    const [loaded] = await loadModels([reference], { ...options, runsOn: runsOn(agent, options) }, host);
+    const { quiet = false } = options;
+    const wanted = { references: [reference], batches: [COMMAND_DEFAULTS.batch], inputs: options, quiet };
+    const [batch] = await loadBatches({ ...wanted, runsOn: runsOn(agent, options) }, host);
+    const [loaded] = batch?.models ?? [];
     if (loaded === undefined) throw new PlatformError('model', `${reference} has no model`);
     return loaded;
   };
   const models = [await load(references[0]), await load(references[1])] as const;
+  checkInputs(models, options);
   const inputs = await readPictureInputs(references, models);
+  if (inputs === undefined) requireEqualInputs(references, models);
   if (inputs === undefined && paths.length > 0) {
     throw new PlatformError('usage', `${paths[0] ?? ''}: neither model has a manifest with steps for pictures`);
   }

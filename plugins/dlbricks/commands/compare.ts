@@ -13,6 +13,7 @@ import {
   numberFrom,
   numberOption,
   type OutputOptions,
+  parseModelReference,
   PlatformError,
   prepareOutputs,
   type ResultStore,
@@ -211,6 +212,13 @@ async function compareResults(
   const side = names.find(isSide);
   if (side !== undefined) {
     throw new PlatformError('usage', `${side} is to be measured: name models after --, as in -- zoo:resnet18`);
+  }
+  const model = names.find((name) => ['onnx', 'zoo'].includes(parseModelReference(name)?.kind ?? ''));
+  if (model !== undefined) {
+    throw new PlatformError(
+      'usage',
+      `${model} is a model: name two sides before it, as in default threads=2 -- ${model}`,
+    );
   }
   const results: Result[] = [];
   for (const name of names) results.push({ name, reports: await readSide(name, openStore) });

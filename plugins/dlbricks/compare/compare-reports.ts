@@ -65,6 +65,20 @@ function positive(value: number | null): number | undefined {
   return value !== null && value > 0 ? value : undefined;
 }
 
+/** Why no interval tells two rows apart. */
+export const SAME_MEASUREMENTS =
+  "both sides have the same measurements; 'mlmodelscope dlbricks run' with --fresh takes new ones for the second side";
+
+/** New measurements give an estimate and its interval other digits. */
+function hasSameMeasurements(before: ComparableModel, after: ComparableModel): boolean {
+  if (before.bricks.length === 0 || before.estimate_high_ms === null) return false;
+  const figuresOf = ({ estimate_ms, estimate_low_ms, estimate_high_ms, end_to_end_ms, bricks }: ComparableModel) => {
+    const ofBricks = bricks.map(({ signature, latency_ms }) => `${signature} ${latency_ms}`).sort();
+    return [estimate_ms, estimate_low_ms, estimate_high_ms, end_to_end_ms, ...ofBricks].join();
+  };
+  return figuresOf(before) === figuresOf(after);
+}
+
 /**
  * The interval adds the distances to the ends in quadrature on a logarithmic scale (Zou and Donner, Statistics in
  * Medicine 27, 2008). Errors that both sides share make it too wide, never too narrow.
@@ -73,6 +87,7 @@ export function compareEstimates(before: ComparableModel, after: ComparableModel
   const from = positive(before.estimate_ms);
   const to = positive(after.estimate_ms);
   if (from === undefined || to === undefined) return undefined;
+  if (hasSameMeasurements(before, after)) return { ratio: 1, low: null, high: null };
   const factor = intervalFactor(count) / intervalFactor(1);
   const distance = (one: number, other: number | null): number | undefined => {
     const end = positive(other);
@@ -195,6 +210,7 @@ function whyNoInterval({ report, model }: Entry, which: string): string | undefi
 
 function whyNoVerdict([before, after]: EntryPair['entries'], ratio: Ratio | undefined): string | null {
   if (ratio === undefined || judgeRatio(ratio) !== undefined) return null;
+  if (hasSameMeasurements(before.model, after.model)) return SAME_MEASUREMENTS;
   const ofBoth = whyNoInterval(before, 'before and after');
   if (ofBoth === whyNoInterval(after, 'before and after')) return ofBoth ?? null;
   return [whyNoInterval(before, 'before'), whyNoInterval(after, 'after')].filter((why) => why !== undefined).join('; ');

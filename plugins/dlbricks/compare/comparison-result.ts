@@ -23,7 +23,7 @@ import {
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import { toPercent, percent } from '../report/figures.js';
-import type { Warning } from './compare-reports.js';
+import { SAME_MEASUREMENTS, type Warning } from './compare-reports.js';
 import { type Comparison, ratioFields } from './comparison.js';
 import {
   type ComparedBrick,
@@ -163,7 +163,9 @@ function listNotes(document: ComparisonDocument): string[] {
     const { rounds, before: first, after: second } = document;
     lines.push(`${counted(rounds, 'round')} of ${oneLine(first)} (before) and ${oneLine(second)} (after) by turns`);
   }
-  if (models.some(({ reason }) => reason === null)) lines.push(causeText(document));
+  if (models.some((row) => row.reason === null && row.no_verdict !== SAME_MEASUREMENTS)) {
+    lines.push(causeText(document));
+  }
   for (const { label, reason } of models) if (reason !== null) lines.push(`${oneLine(label)}: not compared: ${reason}`);
   const unclear = groupedBy(
     models.filter((row) => row.no_verdict !== null),

@@ -38,12 +38,15 @@ export function parseSide(text: string): Side {
   const wrong = (problem: string): PlatformError => new PlatformError('usage', `side ${text}: ${problem}`);
   const values = new Map<string, string | number>();
   const session = new Map<string, string>();
+  const given = new Set<string>();
   let runtime: RuntimePackage | undefined;
   let agent: string | undefined;
   let framework: FrameworkName | undefined;
   for (const part of text.split(',').map((each) => each.trim())) {
     const [, key = '', value = ''] = /^([^=]+)=(.+)$/.exec(part) ?? [];
     if (part === DEFAULT) continue;
+    if (given.has(key)) throw wrong(`${key} is there twice; leave one of the two out`);
+    if (key !== '') given.add(key);
     if (isRuntimePackage(part)) runtime = runtimePackageOf(part);
     else if (key === 'agent') agent = value;
     else if (key === 'framework') {

@@ -41,7 +41,7 @@ function wideIntervalLines({ models }: Report): string[] {
   if (wide.length === 0) return [];
   const named = wide.map((model) => `${model.name} (± ${relative(halfWidth(model), 1)})`).join(', ');
   return [
-    `warning: wide intervals: ${named}; smaller differences are not significant; measure again with --remeasure all on a quieter machine`,
+    `warning: wide intervals: ${named}; smaller differences are not significant; measure again on a quieter machine ('dlbricks run --remeasure all')`,
   ];
 }
 

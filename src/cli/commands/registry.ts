@@ -97,6 +97,10 @@ function showModels<Model extends BuiltInModel | RegisteredModel>(
     host.print(documentText('models', [...models]));
     return;
   }
+  if (all.length === 0) {
+    const remedy = '`mlmodelscope agent --server ADDRESS` registers one';
+    throw new PlatformError('not_found', `no registered agent offers a model; ${remedy}`);
+  }
   if (models.length === 0) {
     const tasks = [...new Set(all.flatMap(({ task }) => task ?? []))].sort().join(', ') || 'none';
     throw new PlatformError('not_found', `none of ${counted(all.length, 'model')} fits; the tasks are: ${tasks}`);

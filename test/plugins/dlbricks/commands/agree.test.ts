@@ -163,6 +163,14 @@ describe('agree', { ...deadline, concurrency: 1 }, () => {
     assert.deepEqual([outputs[0]?.parts_at, outputs[0]?.parts_operator], ['v2', 'Sigmoid']);
   });
 
+  it('takes a dimension that only one of two models leaves open', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('open.onnx', chain(['Relu'], ['batch', 'sequence']));
+    await place.write('bound.onnx', chain(['Relu'], ['batch', 8]));
+    const { verdict } = await agreement(place, ['bound.onnx', 'open.onnx', '--dimension', 'sequence=8']);
+    assert.equal(verdict, 'same');
+  });
+
   it('ends with 3 where an output is not compared', async (t) => {
     const place = await workplaceHere(t);
     await place.write('odd.onnx', chain(['Relu', 'NoSuchOperator']));
@@ -174,7 +182,12 @@ describe('agree', { ...deadline, concurrency: 1 }, () => {
 
   it('refuses what it cannot compare', async (t) => {
     const place = await placeWithPictureModels(t);
+    await place.write('other.onnx', chain(['Relu'], ['batch', 8]));
     for (const [args, message] of [
+      [
+        ['net.onnx', 'other.onnx'],
+        /^net\.onnx takes float\[1, 3, 8, 8\], and other\.onnx float\[1, 8\], which are not the same inputs; name /m,
+      ],
       [['default', 'right.yml'], /default is a stack and the other side is not; name two stacks or two models/],
       [['default', 'threads=1'], /two stacks need models: name them after --, as in -- zoo:resnet18/],
       [['net.onnx', 'net.onnx', 'a.jpg'], /a\.jpg: neither model has a manifest with steps for pictures/],

@@ -120,13 +120,13 @@ describe('compare of reports', () => {
 
     test('rows of one model are told apart', async (t) => {
       const two = (one: number, other: number): unknown => document({ ms: one }, { ms: other, threads: 2 });
-      const { exitCode, warned } = await gate(t, two(10, 6), two(12, 6), two(10, 7.2));
+      const { exitCode, warned } = await gate(t, two(10, 6), two(12, 6.01), two(10.01, 7.2));
       assert.equal(exitCode, 0);
       assert.deepEqual(warned, [
         'note: slower by more than 5 % in 1.json, but not in 2.json: net, 1 thread',
         'note: slower by more than 5 % in 2.json, but not in 1.json: net, 2 threads',
       ]);
-      const partial = document({ ms: 10 }, { ms: 9, threads: 2, changes: noInterval });
+      const partial = document({ ms: 10.01 }, { ms: 9, threads: 2, changes: noInterval });
       const open = await gate(t, two(10, 6), partial);
       assert.equal(open.exitCode, 3);
       assert.deepEqual(open.warned, [
@@ -142,7 +142,7 @@ describe('compare of reports', () => {
         [document(other), 'missing'],
         [document({ ms: 12, changes: { coverage: 0.5 } }, other), 'not compared'],
       ] as const) {
-        const before = document({ ms: 10 }, other);
+        const before = document({ ms: 10 }, { ms: 1.001, name: 'other' });
         const text = 'no verdict, so --fail-above decides nothing about it: net: slower by more than 5 % in';
         const { exitCode, warned } = await gate(t, before, slow, silent);
         assert.deepEqual([exitCode, warned], [3, [`${text} 1.json, ${found} in 2.json`]]);
@@ -158,8 +158,20 @@ describe('compare of reports', () => {
       await refused(gate(t, base, base), 'usage', /baseline\.json and .*1\.json are the same result; /);
     });
 
+    test('a result of the same measurements has no verdict, because it says nothing about a change', async (t) => {
+      const again = { ...reportWith(10), warnings: [{ cause: 'other_load', message: 'of a second run' }] };
+      const { exitCode, warned, printed } = await gate(t, reportWith(10), again);
+      assert.equal(exitCode, 3);
+      assert.deepEqual(warned, ['no verdict, so --fail-above decides nothing about it: net: no interval in 1.json']);
+      assert.match(printed.join('\n'), /^no verdict for net: both sides have the same measurements; .* --fresh /m);
+    });
+
     test('a model that is gone has no verdict', async (t) => {
-      const { exitCode, warned } = await gate(t, document({ ms: 10 }, { ms: 10, name: 'gone' }), document({ ms: 10 }));
+      const { exitCode, warned } = await gate(
+        t,
+        document({ ms: 10 }, { ms: 10, name: 'gone' }),
+        document({ ms: 10.01 }),
+      );
       assert.equal(exitCode, 3);
       assert.deepEqual(warned, ['no verdict, so --fail-above decides nothing about it: gone: missing in 1.json']);
     });

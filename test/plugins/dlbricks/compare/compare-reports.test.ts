@@ -6,7 +6,9 @@ import {
   compareEstimates,
   intervalFactor,
   type Comparable,
+  SAME_MEASUREMENTS,
 } from '../../../../plugins/dlbricks/compare/compare-reports.js';
+import { comparisonDocument, shownComparison } from '../../../../plugins/dlbricks/compare/comparison-result.js';
 import { seenFrom, judgeRatio } from '../../../../plugins/dlbricks/compare/comparison.js';
 import type { ModelReport, Report } from '../../../../plugins/dlbricks/report/report-schema.js';
 import { normalNumbers } from '../support/noise.js';
@@ -47,6 +49,25 @@ describe('the ratio of two estimates', () => {
     near(intervalFactor(1), 1.959964, 5e-4);
     near(intervalFactor(100), 3.480756, 5e-4);
   });
+});
+
+test('two reports with the same measurements have no verdict', () => {
+  const ends = { estimate_ms: 10, estimate_low_ms: 9, estimate_high_ms: 11 };
+  const of = (latencyMs: number): Report => {
+    return comparedReport({}, [modelReport('a', ends, [{ signature: 'one', latency_ms: latencyMs, sequences: 1 }])]);
+  };
+  const compared = (after: Report) => {
+    const comparison = compareReports([of(10)], [after]);
+    const { notes } = shownComparison(comparisonDocument(comparison, { before: 'a', after: 'b' })).result();
+    const [model] = comparison.models;
+    return { verdict: model?.verdict, why: model?.no_verdict, notes: notes.join('\n') };
+  };
+  const same = compared(of(10));
+  assert.deepEqual([same.verdict, same.why], [null, SAME_MEASUREMENTS]);
+  assert.doesNotMatch(same.notes, /the time of measuring/);
+  const others = compared(of(11));
+  assert.deepEqual([others.verdict, others.why], ['no difference seen', null]);
+  assert.match(others.notes, /what differs is the time of measuring/);
 });
 
 describe('two reports', () => {

@@ -22,6 +22,8 @@ test('another text is refused with its place and what is expected', () => {
     ['session.disable_prepacking=2', /expected 0 or 1/],
     ['agent=host:1,framework=onnxruntime', /an agent has its own framework/],
     ['', /expected default/],
+    ['threads=1,threads=2', /^side threads=1,threads=2: threads is there twice; leave one of the two out$/],
+    ['agent=a:1,agent=b:1', /agent is there twice/],
   ] as const;
   for (const [text, message] of refusals) assert.throws(() => parseSide(text), { code: 'usage', message }, text);
 });

@@ -154,7 +154,10 @@ describe('the text about precision', () => {
   test('has a warning of every wide interval above the table, and of no other', () => {
     const estimate = estimateOf('vague', 10, { sequential: { ms: 10, lowMs: 2, highMs: 18 } });
     const text = linesOf(reportWith([hit, { ...hit, estimate }]));
-    assert.match(text, /^warning: wide intervals: vague \(± 80\.0 %\); .* --remeasure all on a quieter machine\n┌/);
+    assert.match(
+      text,
+      /^warning: wide intervals: vague \(± 80\.0 %\); .* on a quieter machine \('dlbricks run --remeasure all'\)\n┌/,
+    );
     assert.doesNotMatch(linesOf(reportWith([hit])), /wide intervals/);
   });
 

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listNotes } from '../../../plugins/load/load-table.js';
+import type { LoadResult } from '../../../plugins/load/load-result.js';
+
+function notesOf(scenario: string, queries: number, p99: number | null): string {
+  const measured = { queries, failed: 0, ended: 'complete', invalid: null, reason: null, p99_ms: p99 };
+  const nothing = { rates: [], batches: [], generations: [], unusable: [], overheads: [], warnings: [] };
+  const system = { processor: 'P', cores: 2, threads: 1, framework: 'onnxruntime', framework_version: '1' };
+  const settings = { scenario, bound: null, seed: 1, deployment: null };
+  const rows = [{ model: 'net', offered_per_second: null, measured, predicted: null }];
+  return listNotes({ ...nothing, rows, settings, system, agents: 1 } as unknown as LoadResult).join('\n');
+}
+
+test('a result without p99 says how many queries it needs', () => {
+  const expected = 'p99 needs 459 queries, and there are 200';
+  assert.ok(notesOf('single', 200, null).includes(`${expected}; --queries 459 (queries in manifests) asks for them`));
+  assert.ok(notesOf('replay', 200, null).includes(`${expected}; name a file with more`));
+  assert.doesNotMatch(notesOf('single', 459, 3), /p99 needs/);
+  // Its table is about throughput.
+  assert.doesNotMatch(notesOf('batch', 30, null), /p99 needs/);
+});
