@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { loadSubmission } from '../../src/evaluation/submission.js';
 import type { AgentDirectory } from '../../src/directory/agent-directory.js';
 import { SubmissionLoader } from '../../src/server/loading/submission-loader.js';
@@ -53,6 +54,16 @@ describe('a submission that makes a lot of work', deadline, () => {
     const large = encodeSubmission(copies(emptyNodes(3 * MIB), 1));
     await assert.rejects(small.load(large, wanted), refusal('model', /takes more than 128 MiB of memory/));
     assert.ok(((await small.load(submitted(), wanted)).submission?.length ?? 0) > 0);
+  });
+
+  it('is refused at the time limit, even if its thread runs out of memory while it is ended', async (t) => {
+    const mocked = t.mock.method(Worker.prototype, 'terminate', function (this: Worker) {
+      this.emit('error', new Error('out of memory'));
+      mocked.mock.restore();
+      return this.terminate();
+    });
+    const slow = new SubmissionLoader({ timeMs: 1 });
+    await assert.rejects(slow.load(submitted(), wanted), refusal('model', /takes more than 0\.001 s/));
   });
 
   it('is not read if its client leaves while it waits, and may be submitted again', async (t) => {

@@ -76,7 +76,7 @@ export class SubmissionLoader {
           return;
         }
         settle();
-        this.#idle.push(thread.on('error', ignore));
+        this.#idle.push(thread);
         thread.unref();
         if (refusal !== undefined) reject(refusal);
         else if (message.kind === 'failed') reject(new PlatformError(message.code, message.message));
@@ -85,7 +85,8 @@ export class SubmissionLoader {
       };
       const settle = (): void => {
         clearTimeout(overdue);
-        thread.off('error', onError).off('exit', onExit).off('message', onMessage);
+        // A thread may still run out of memory while it is ended.
+        thread.off('error', onError).off('exit', onExit).off('message', onMessage).on('error', ignore);
       };
       thread.off('error', ignore).on('error', onError).on('exit', onExit).on('message', onMessage);
       thread.ref();
