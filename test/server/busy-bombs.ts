@@ -109,8 +109,8 @@ export const BUSY_BOMBS: Readonly<Record<string, Bomb>> = {
     const { evaluations, attach, idOf, name: plugin } = server;
     await attach(scripted(async function* () {}));
     const bombs = [
-      copies(DOUBLING, 300, { plugin }),
-      copies(ENDLESS, 40, { plugin }),
+      copies(DOUBLING, 60, { plugin }),
+      copies(ENDLESS, 20, { plugin }),
       refused(NESTED, 1, { plugin }),
       refused(LARGE_AND_NESTED, 1, { plugin }),
       copies(EMPTY_NODES, 2, { plugin }),

@@ -183,10 +183,12 @@ const WAITING: ReadonlySet<string> = new Set([
 
 /** Files with a process of their own that take long: they start before the others. */
 const LONG: ReadonlySet<string> = new Set([
+  'server/event-loop',
   'work/queue-process',
   'work/amqp/outage',
   'store/mongodb/outage',
   'server/servers-process',
+  'server/serve-process',
   'package/installed',
   'web/browser',
   'cli/several-agents',
@@ -225,7 +227,10 @@ function processOf(file: string): string | undefined {
   return holding.sort((a, b) => b.place.length - a.place.length)[0]?.process;
 }
 
-/** The shared processes of `make quick`: those that need no network, no database, no browser and no runs of models. */
+/**
+ * The shared processes of `make quick`: those that need no network, no database, no browser and no timed runs of large
+ * models.
+ */
 const QUICK: ReadonlySet<string> = new Set(['bricks', 'intervals', 'onnx', 'platform', 'plugins', 'servers', 'tools']);
 
 /** The files to run, each of which gets a process. */
