@@ -1,5 +1,6 @@
 import { connectAgent } from '../agent/client/agent-client.js';
 import type { RunningAgent } from '../agent/services/server.js';
+import type { Evaluation } from '../evaluation/evaluation.js';
 import type { Plugin } from '../evaluation/plugin.js';
 import { type RunningServer, startServer } from '../server/server.js';
 import { attachPlugin } from '../evaluation/run/attach-plugin.js';
@@ -33,20 +34,14 @@ export async function startLocalPlatform(options: LocalPlatformOptions): Promise
   const connect: PluginTools['connect'] = async ({ address }) => cachedGraphs(await connectAgent(address));
   const stop = new AbortController();
   const served: Promise<void>[] = [];
-  const registered = plugins.map(({ evaluation }) => {
-    if (evaluation === undefined) return undefined;
-    return new Promise<void>((onRegistered, onRefused) => {
-      const attached = attachPlugin(
-        evaluation,
-        server.address,
-        { store, connect },
-        { signal: stop.signal, onRegistered },
-      );
+  const register = (evaluation: Evaluation): Promise<void> =>
+    new Promise((onRegistered, onRefused) => {
+      const tools = { store, connect };
+      const attached = attachPlugin(evaluation, server.address, tools, { signal: stop.signal, onRegistered });
       attached.catch(onRefused);
       served.push(attached);
     });
-  });
-  await Promise.all(registered);
+  await Promise.all(plugins.flatMap(({ evaluation }) => (evaluation === undefined ? [] : register(evaluation))));
   return {
     ...server,
     close: async () => {
