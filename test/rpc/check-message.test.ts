@@ -11,12 +11,12 @@ test('a message is parsed by its schema', () => {
 });
 
 test('a problem is reported with its place', () => {
-  const refused = refusal('usage', /^Model\.name: a text; Model\.sizes\.1: a whole number$/);
+  const refused = refusal('usage', /^Model\.name: a text; Model\.sizes\.1: expected a whole number$/);
   assert.throws(() => check(schema, { sizes: [1, 'two'] }, 'Model'), refused);
 });
 
 test('at most five problems are listed, and the others are counted', () => {
   const sizes = Array.from({ length: 1000 }, () => 'x');
-  const refused = refusal('usage', /^Model\.sizes\.0: .*; Model\.sizes\.4: a whole number; and 995 more$/);
+  const refused = refusal('usage', /^Model\.sizes\.0: .*; Model\.sizes\.4: expected a whole number; and 995 more$/);
   assert.throws(() => check(schema, { name: 'x', sizes }, 'Model'), refused);
 });
