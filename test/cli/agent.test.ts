@@ -105,9 +105,9 @@ describe('an address without an agent', { ...deadline, concurrency: 2 }, () => {
 
   it('is named in the error where its name cannot be resolved', async (t) => {
     const place = await workplaceHere(t);
-    const ending = await place.run(['registry', 'agents', '--agent', 'no host at all']);
+    const ending = await place.run(['registry', 'agents', '--agent', 'no-host.invalid:7070']);
     assertOneMessage(ending);
-    assert.match(ending.stderr, /^the agent at no host at all does not answer/);
+    assert.match(ending.stderr, /^the agent at no-host\.invalid:7070 does not answer/);
     assert.equal(ending.code, 1);
   });
 });
