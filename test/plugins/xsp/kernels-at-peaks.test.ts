@@ -51,7 +51,7 @@ const KERNELS: readonly Kernel[] = [
   {
     operator: 'Add',
     peak: 'memory',
-    probes: /^Add with \d{3,} MB/,
+    probes: /^Add with/,
     amount: 3 * 4 * ELEMENTS,
     bytes: model({
       input: [value('a', [ELEMENTS]), value('b', [ELEMENTS])],
@@ -70,8 +70,12 @@ describe('a kernel that does nothing but what a peak counts', { timeout: 480_000
     const { client } = agent();
     const { description } = client;
     const runOptions = optimizedRun(buildRunOptions(1, description));
-    const tasks = peakTasks(description, runOptions).filter(({ label }) => probes.test(label) || /without/.test(label));
-    assert.equal(tasks.length, 2, tasks.map(({ label }) => label).join());
+    const all = peakTasks(description, runOptions);
+    // The largest: the others are of caches.
+    const sizeOf = (label: string): number => Number(/\d+/.exec(label)?.[0]);
+    const [probe] = all.filter(({ label }) => probes.test(label)).toSorted((a, b) => sizeOf(b.label) - sizeOf(a.label));
+    const tasks = [probe, all.find(({ label }) => /without/.test(label))].filter((task) => task !== undefined);
+    assert.equal(tasks.length, 2, all.map(({ label }) => label).join());
     const results = new KnownResults();
     const { signal } = new AbortController();
     const context = { agent: client, store: await openMemoryStore(), signal, onEvent: () => {} };
