@@ -28,7 +28,7 @@ test: ## Install, build, lint, and run every test that needs no outside server
 	@$(MAKE) --no-print-directory --jobs=2 lint-code run-tests
 	@[ -n "$$MONGODB_URI" ] || echo 'Skipped: the tests of the MongoDB store, which need a server: test/store/mongodb/ferretdb.sh run make test'
 
-quick: build ## Build what changed, and run the tests that need no network, database, browser or large model: 70 s on two idle cores
+quick: build ## Build what changed, and run the tests that need no network, database, browser or large model: a minute on two idle cores
 	node dist/test/support/run-tests.js --quick
 
 build: $(BUILT) ## Install and build
