@@ -34,6 +34,8 @@ export interface PublishedWorkOptions {
   readonly answers: Answers;
   /** Name of the lease that the caller holds while it waits. */
   readonly wantedBy: string;
+  /** Takes this lease again if it is lost. @returns whether it was: agents have dropped work meanwhile */
+  readonly regainLease: () => Promise<boolean>;
   readonly clock: Clock;
 }
 
@@ -47,6 +49,8 @@ export class PublishedWork {
   #failed: FailedWork[] = [];
   #serving = 0;
   #isLooking = false;
+  /** Whether the outstanding items may be gone from the queue. */
+  #isDropped = false;
   #lookedMs = 0;
   #servedMs = 0;
   #answeredMs = 0;
@@ -71,6 +75,7 @@ export class PublishedWork {
     try {
       for (;;) {
         throwIfCancelled(signal);
+        if (this.#isDropped) left.unshift(...(await this.#takeBack()));
         for (const item of left.splice(0, this.#room())) await queue.publish(system, this.#messageOf(item));
         const [first] = this.#outstanding.values();
         if (first === undefined) return;
@@ -102,6 +107,15 @@ export class PublishedWork {
     const id = randomUUID();
     this.#outstanding.set(id, { item, missing: new Set(item.keys()) });
     return { id, body: encodeItem({ requests: item, wantedBy, traceContext: activeTracing()?.headers() ?? {} }) };
+  }
+
+  /** What is missing of the outstanding items, to be published again. */
+  async #takeBack(): Promise<readonly (readonly IndexedWork[])[]> {
+    this.#isDropped = false;
+    const dropped = [...this.#outstanding];
+    this.#outstanding.clear();
+    for (const [id] of dropped) await this.options.answers.delete({ item: id });
+    return dropped.map(([, { item, missing }]) => item.filter((_, position) => missing.has(position)));
   }
 
   /** The answers since the last check, and the requests that have failed for good. */
@@ -187,8 +201,10 @@ export class PublishedWork {
   }
 
   async #lookWhoServes(): Promise<void> {
-    const { queue, system, clock } = this.options;
+    const { queue, system, clock, regainLease } = this.options;
     this.#isLooking = true;
+    // While the store is unavailable, no agent sees that the lease is lost.
+    if (await regainLease().catch(() => false)) this.#isDropped = true;
     // While the broker is unavailable, no agent is known to serve.
     this.#serving = (await queue.state(system).catch(() => undefined))?.serving ?? 0;
     this.#isLooking = false;

@@ -62,11 +62,15 @@ export function queuedAgent(
         const items = divideWork(asked, { agents: serving, cacheBytes, ...limits });
         const replaced = await replacedBy(published);
         const work = items.map((item) => item.flatMap(({ index }) => replaced[index] ?? []));
-        yield* new PublishedWork({ queue, system, facts: agent.description, answers, wantedBy, clock }).measure(
-          work,
-          serving,
-          options,
-        );
+        const facts = agent.description;
+        // This process may have been suspended for so long that agents took it for gone.
+        const regainLease = async (): Promise<boolean> => {
+          if ((await leases.held()).has(wantedBy)) return false;
+          await leases.take([wantedBy]);
+          return true;
+        };
+        const publishing = new PublishedWork({ queue, system, facts, answers, wantedBy, regainLease, clock });
+        yield* publishing.measure(work, serving, options);
       } finally {
         await leases.release(wantedBy);
       }

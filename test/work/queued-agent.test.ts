@@ -7,6 +7,8 @@ import type { Clock } from '../../src/base/clock.js';
 import { PlatformError } from '../../src/base/errors.js';
 import type { Measurement } from '../../src/measurement/measurement.js';
 import { knownResults, buildWanted } from '../../src/measuring/known-results.js';
+import { listOf } from '../../src/base/list-of.js';
+import { Leases } from '../../src/store/leases/leases.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { answersIn, forgetOrphans } from '../../src/work/answers.js';
@@ -16,7 +18,7 @@ import { serveWork } from '../../src/work/serve-work.js';
 import { encodeItem } from '../../src/work/work-item.js';
 import type { FailedWork } from '../../src/work/work-queue.js';
 import { refusal } from '../rpc/support/refusal.js';
-import { fast } from '../store/fast-clock.js';
+import { fast, suspendable } from '../store/fast-clock.js';
 import { signatureOf } from '../store/sample-measurement.js';
 import { until } from '../support/until.js';
 import { message } from './work-queue-contract.js';
@@ -152,6 +154,35 @@ describe('a queued agent', { timeout: 60_000 }, () => {
     assert.deepEqual(await failedOf(at), []);
     isDead = false;
     await untilServing(at, other, 2);
+  });
+
+  it('asks again for work that agents dropped while its process was suspended', async (t) => {
+    const at = await place(t);
+    const { clock, suspend, wake } = suspendable();
+    const leases = new Leases(at.store, 'work', fast);
+    t.after(() => leases.close());
+    const agent = fakeAgent();
+    let requested = 0;
+    at.serve(
+      beforeEach(agent, async () => {
+        if (++requested !== 2) return;
+        suspend();
+        const answers = () => listOf(answersIn(at.store).find({}));
+        await until(async () => (await answers()).length > 0);
+        const name = (await answers())[0]?.wanted_by ?? assert.fail();
+        while ((await leases.holderOf(name)) !== undefined) await fast.sleep(500);
+        setTimeout(wake, 500);
+      }),
+    );
+    await untilServing(at, agent, 1);
+    const requests = sampleRequests(40);
+    const measured = await all(at.queued(fakeAgent(), clock).measure(requests));
+    assert.deepEqual(
+      measured.map(({ index }) => index).toSorted((a, b) => a - b),
+      [...requests.keys()],
+    );
+    assert.equal((await storedOf(at, requests)).length, 40);
+    assert.equal(await answersLeft(at), 0);
   });
 
   it('reports the brick that crashes its runtime, and measures all others', async (t) => {
