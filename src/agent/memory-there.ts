@@ -69,10 +69,11 @@ export function memoryProblem(
   if (weightBytes + valueBytes <= bytes) return undefined;
   const atBatch = batch === undefined ? '' : ` at batch ${batch}`;
   const least = `${gigabytes(weightBytes)} of weights and ${gigabytes(valueBytes)} of activations${atBatch}`;
-  const ofBatch = (bytes - RUNTIME_BYTES - REAL_SHARE * weightBytes) / ((REAL_SHARE * valueBytes) / (batch ?? 1));
-  const fitting = 2 ** Math.floor(Math.log2(Math.max(ofBatch, 0.5)));
+  const largestShare = (bytes - RUNTIME_BYTES - REAL_SHARE * weightBytes) / (REAL_SHARE * valueBytes);
+  const changeable = batch ?? 0;
+  const fitting = 2 ** Math.floor(Math.log2(Math.max(changeable * largestShare, 0.5)));
   const advice =
-    fitting >= 1 && fitting < (batch ?? 1)
+    fitting >= 1 && fitting < changeable
       ? `--batch ${fitting} fits`
       : 'use smaller dimensions, or a machine with more memory';
   return `${what} needs at least ${least}, which is more than ${bound}, ${gigabytes(bytes)}; ${advice}`;

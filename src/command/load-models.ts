@@ -90,9 +90,10 @@ export async function loadModels(
   onUnusable?: ModelsToLoad['onUnusable'],
 ): Promise<readonly LoadedModel[]> {
   const wanted = { references, batches: [batch], inputs, quiet, runsOn, onUnusable };
-  const models = (await loadBatches(wanted, host)).flatMap((loaded) => loaded.models);
+  const loaded = await loadBatches(wanted, host);
+  const models = loaded.flatMap((batch) => batch.models);
   // The dimensions of a model that could not be read are unknown.
-  if (models.length === new Set(references).size) checkInputs(models, inputs);
+  if (loaded.every(({ unusable }) => unusable.length === 0)) checkInputs(models, inputs);
   return models;
 }
 

@@ -20,14 +20,14 @@ export function sharedShareOf({ conditions }: Pick<Measurement, 'conditions'>): 
   return conditions?.sharedShare ?? 0;
 }
 
-/**
- * How much others disturbed a measurement: the larger of the load by other processes and the shared core; 0 to 1.
- *
- * @returns undefined where the measuring system does not tell, as on other systems than Linux
- */
-export function disturbanceOf(measurement: Pick<Measurement, 'conditions'>): number | undefined {
-  if (measurement.conditions === undefined) return undefined;
+/** The larger of the load by other processes and the shared core; 0 to 1; 0 where it is not known. */
+export function computeDisturbance(measurement: Pick<Measurement, 'conditions'>): number {
   return Math.max(computeOtherLoad(measurement), sharedShareOf(measurement));
+}
+
+/** To be shown: undefined where the measuring system does not tell, as on other systems than Linux; 0 to 1. */
+export function disturbanceOf(measurement: Pick<Measurement, 'conditions'>): number | undefined {
+  return measurement.conditions === undefined ? undefined : computeDisturbance(measurement);
 }
 
 export function disturbanceText(measurement: Pick<Measurement, 'conditions'>): string {
@@ -46,4 +46,4 @@ export const isUnderLoad = isMoreThan(MAX_OTHERS_SHARE, computeOtherLoad);
 
 export const isCoreShared = isMoreThan(MAX_OTHERS_SHARE, sharedShareOf);
 
-export const isDisturbed = isMoreThan(MAX_OTHERS_SHARE, (measurement) => disturbanceOf(measurement) ?? 0);
+export const isDisturbed = isMoreThan(MAX_OTHERS_SHARE, computeDisturbance);

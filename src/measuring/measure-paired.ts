@@ -1,7 +1,7 @@
 import type { BenchmarkAgent, MeasureRequest } from '../agent/benchmark-agent.js';
 import { PlatformError } from '../base/errors.js';
 import type { EvaluationEvent } from '../evaluation/event.js';
-import { disturbanceOf, isUnderLoad } from '../measurement/disturbance.js';
+import { computeDisturbance, isUnderLoad } from '../measurement/disturbance.js';
 import { KnownResults } from './known-results.js';
 import { RetakeLimit } from './retake.js';
 
@@ -79,5 +79,5 @@ function isLoaded(half: KnownResults): boolean {
 }
 
 function disturbanceIn(halves: Both<KnownResults>): number {
-  return Math.max(0, ...halves.flatMap((half) => [...half.measurements()].map((one) => disturbanceOf(one) ?? 0)));
+  return Math.max(0, ...halves.flatMap((half) => [...half.measurements()].map(computeDisturbance)));
 }

@@ -3,7 +3,7 @@ import type { BenchmarkAgent, MeasuredRequest, RequestProgress } from '../agent/
 import { counted } from '../base/counted.js';
 import { PlatformError } from '../base/errors.js';
 import type { EvaluationEvent } from '../evaluation/event.js';
-import { disturbanceOf, isUnderLoad } from '../measurement/disturbance.js';
+import { computeDisturbance, isUnderLoad } from '../measurement/disturbance.js';
 import type { Measurement } from '../measurement/measurement.js';
 import { DEFAULT_REMEASURE, isNewTakenAgain, type Remeasure } from '../measurement/remeasure.js';
 import type { System } from '../measurement/system.js';
@@ -214,10 +214,7 @@ export class Measuring {
         const task = tasks[index];
         const before = task && this.results.get(task.request);
         if (before === undefined) continue;
-        if (
-          measurement.outcome.kind === 'samples' &&
-          (disturbanceOf(measurement) ?? 0) < (disturbanceOf(before) ?? 0)
-        ) {
+        if (measurement.outcome.kind === 'samples' && computeDisturbance(measurement) < computeDisturbance(before)) {
           await store.putMeasurement(measurement);
           this.results.put(measurement);
           replaced++;

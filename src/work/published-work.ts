@@ -75,7 +75,6 @@ export class PublishedWork {
     try {
       for (;;) {
         throwIfCancelled(signal);
-        if (this.#isDropped) left.unshift(...(await this.#takeBack()));
         for (const item of left.splice(0, this.#room())) await queue.publish(system, this.#messageOf(item));
         const [first] = this.#outstanding.values();
         if (first === undefined) return;
@@ -90,6 +89,7 @@ export class PublishedWork {
         }
         if (!isSilent) continue;
         this.#checkWhoServes();
+        if (this.#isDropped) left.unshift(...(await this.#takeBack()));
         await clock.sleep(LOOK_MS, signal);
       }
     } finally {

@@ -41,6 +41,14 @@ function attached(platform: Platform, { name = 'fake', slots = 1 } = {}) {
   return { messages, runs, tell, stops, left, detach: () => plugin.close(), plugin, reading };
 }
 
+/** A platform with a plugin. */
+async function withPlugin(...[t, options]: Parameters<typeof fresh>) {
+  const platform = await fresh(t, options);
+  const plugin = attached(platform);
+  await until(() => platform.plugins().length === 1);
+  return { platform, plugin };
+}
+
 async function kindsOf(platform: Platform, id: string): Promise<readonly string[]> {
   return (await eventsOf(platform, id)).map((event) => (event.kind === 'waiting' ? event.reason : event.kind));
 }
@@ -90,9 +98,7 @@ describe('a plugin', deadline, () => {
   it('gets the attempt, the submission, the agents with their tokens, and the trace of the client', async (t) => {
     const agents = directoryWith();
     agents.register({ ...AGENT, tls: true }, { name: '', accessToken: 'of this agent' });
-    const platform = await fresh(t, { agents });
-    const plugin = attached(platform);
-    await until(() => platform.plugins().length === 1);
+    const { platform, plugin } = await withPlugin(t, { agents });
     const traceContext = { traceparent: '00-aa-bb-01' };
     await platform.submit(ID, submitted(), { traceContext });
     await until(() => plugin.runs().length === 1);
@@ -228,9 +234,7 @@ describe('a plugin', deadline, () => {
   });
 
   it('that says nothing is given up with the reason, in minutes, and may run the next evaluation', async (t) => {
-    const platform = await fresh(t, { limits: { silenceMs: 100 } });
-    const plugin = attached(platform);
-    await until(() => platform.plugins().length === 1);
+    const { platform, plugin } = await withPlugin(t, { limits: { silenceMs: 100 } });
     await platform.submit(ID, submitted());
     const last = (await eventsOf(platform, ID)).at(-1);
     assert.ok(last?.kind === 'failed' && last.code === 'timeout');
@@ -246,9 +250,7 @@ describe('a plugin', deadline, () => {
 
 describe('an evaluation in the queue', deadline, () => {
   it('is told its first place, and each of the last ten', async (t) => {
-    const platform = await fresh(t);
-    const plugin = attached(platform);
-    await until(() => platform.plugins().length === 1);
+    const { platform, plugin } = await withPlugin(t);
     const ids = Array.from({ length: 14 }, (_, n) => `evaluation-${n}`);
     for (const id of ids) await platform.submit(id, submitted());
     for (const n of ids.keys()) {
@@ -261,9 +263,7 @@ describe('an evaluation in the queue', deadline, () => {
   });
 
   it('moves up when one before it is cancelled', async (t) => {
-    const platform = await fresh(t);
-    const plugin = attached(platform);
-    await until(() => platform.plugins().length === 1);
+    const { platform, plugin } = await withPlugin(t);
     for (const n of [1, 2, 3]) await platform.submit(`evaluation-${n}`, submitted());
     await until(() => plugin.runs().length === 1);
     assert.equal((await platform.cancel('evaluation-2')).state, 'cancelled');
@@ -276,9 +276,7 @@ describe('an evaluation in the queue', deadline, () => {
   });
 
   it('that waits for a plugin that is started here fails with the reason, in minutes, and blocks no other', async (t) => {
-    const platform = await fresh(t, { ownPlugins: ['slow'], limits: { waitForPluginMs: 60 } });
-    const plugin = attached(platform);
-    await until(() => platform.plugins().length === 1);
+    const { platform, plugin } = await withPlugin(t, { ownPlugins: ['slow'], limits: { waitForPluginMs: 60 } });
     await platform.submit('evaluation-1', submitted({ plugin: 'slow' }));
     await platform.submit('evaluation-2', submitted());
     const last = (await eventsOf(platform, 'evaluation-1')).at(-1);
@@ -314,9 +312,7 @@ describe('an evaluation of a server that ends', deadline, () => {
 
 describe('an evaluation that is cancelled', deadline, () => {
   it('is stopped once, and keeps the result of a plugin that was done before it heard of it', async (t) => {
-    const platform = await fresh(t);
-    const plugin = attached(platform);
-    await until(() => platform.plugins().length === 1);
+    const { platform, plugin } = await withPlugin(t);
     await platform.submit(ID, submitted());
     await until(() => plugin.runs().length === 1);
     await plugin.tell(NOTE);
@@ -329,9 +325,7 @@ describe('an evaluation that is cancelled', deadline, () => {
   });
 
   it('counts as cancelled if its plugin fails while it stops, and if it does not stop in time', async (t) => {
-    const platform = await fresh(t, { limits: { stopMs: 50 } });
-    const plugin = attached(platform);
-    await until(() => platform.plugins().length === 1);
+    const { platform, plugin } = await withPlugin(t, { limits: { stopMs: 50 } });
     await platform.submit('evaluation-1', submitted());
     await until(() => plugin.runs().length === 1);
     const cancelled = platform.cancel('evaluation-1');
@@ -349,9 +343,7 @@ describe('an evaluation that is cancelled', deadline, () => {
   });
 
   it('does not come back if its plugin is lost meanwhile', async (t) => {
-    const platform = await fresh(t);
-    const plugin = attached(platform);
-    await until(() => platform.plugins().length === 1);
+    const { platform, plugin } = await withPlugin(t);
     await platform.submit(ID, submitted());
     await until(() => plugin.runs().length === 1);
     const cancelled = platform.cancel(ID);
@@ -367,9 +359,7 @@ describe('an evaluation that is cancelled', deadline, () => {
 
 describe('a message of a plugin', deadline, () => {
   it('about another run, or another evaluation, has no effect', async (t) => {
-    const platform = await fresh(t);
-    const plugin = attached(platform);
-    await until(() => platform.plugins().length === 1);
+    const { platform, plugin } = await withPlugin(t);
     await platform.submit(ID, submitted());
     await until(() => plugin.runs().length === 1);
     for (const key of [
@@ -388,9 +378,7 @@ describe('a message of a plugin', deadline, () => {
   });
 
   it('after the end has no effect, and a result that is no JSON is a failure', async (t) => {
-    const platform = await fresh(t);
-    const plugin = attached(platform);
-    await until(() => platform.plugins().length === 1);
+    const { platform, plugin } = await withPlugin(t);
     await platform.submit(ID, submitted());
     await until(() => plugin.runs().length === 1);
     await plugin.tell({ ...DONE, resultJson: '{' });

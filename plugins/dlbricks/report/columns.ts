@@ -1,7 +1,7 @@
 import { type Column, counted, formatMs, left, oneLine, right, UNKNOWN } from '../../../src/plugin-api.js';
 import { describeCut, DEFAULT_SETTINGS, describeDimensions, isAlike, describeRuntime } from './configuration.js';
 import type { ModelReport, Report } from './report-schema.js';
-import { percent, relative } from './figures.js';
+import { percent, relative, signedRelative } from './figures.js';
 
 export interface Row {
   readonly model: ModelReport;
@@ -36,9 +36,7 @@ function estimateCell(model: ModelReport): string {
 }
 
 function errorCell({ normalized_latency: normalized }: ModelReport): string {
-  if (normalized === null) return UNKNOWN;
-  const error = percent((normalized - 1) * 100);
-  return normalized >= 1 ? `+${error}` : error;
+  return normalized === null ? UNKNOWN : signedRelative(normalized - 1, 1);
 }
 
 function repeatDifference({ end_to_end_first_ms: first, end_to_end_repeat_ms: repeat }: ModelReport): string {

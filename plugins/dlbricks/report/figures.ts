@@ -20,6 +20,12 @@ export function relative(difference: number, to: number): string {
   return Number.isFinite(share) ? percent(share * 100) : UNKNOWN;
 }
 
+/** With its sign. */
+export function signedRelative(difference: number, to: number): string {
+  const text = relative(difference, to);
+  return difference >= 0 && text !== UNKNOWN ? `+${text}` : text;
+}
+
 /** @param normalized estimate / measured latency of each model */
 export function computeAccuracy(normalized: readonly number[]) {
   const errors = normalized.map((value) => Math.abs(value - 1) * 100);

@@ -6,7 +6,7 @@ import { describeConfiguration } from './configuration.js';
 import { columnsFor, dispensableIn, type Row, makeRows } from './columns.js';
 import type { Report, ModelReport } from './report-schema.js';
 import { leadingLines, summaryLines } from './summary-lines.js';
-import { relative } from './figures.js';
+import { signedRelative } from './figures.js';
 
 const MAX_SHOWN = 5;
 
@@ -52,7 +52,7 @@ function checkLines(model: ModelReport, name: string): readonly string[] {
   const shown = differing.filter((brick) => Math.abs(computeDifference(brick)) >= least).slice(0, MAX_SHOWN);
   const outside = check.bricks.filter(({ is_outside: isOutside }) => isOutside === true).length;
   const compared = check.bricks.filter(({ is_outside: isOutside }) => isOutside !== null).length;
-  const difference = `${bricks > kernels ? '+' : ''}${relative(bricks - kernels, kernels)}`;
+  const difference = signedRelative(bricks - kernels, kernels);
   const sums = `kernels take ${formatMs(kernels)} ms in one run of the whole graph, ${formatMs(bricks)} ms by bricks (${difference})`;
   const share =
     compared === 0
