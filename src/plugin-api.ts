@@ -227,7 +227,7 @@ export { knownResults, KnownResults, type Wanted } from './measuring/known-resul
 export { FRAMEWORK_NAMES, type FrameworkName } from './predictor/frameworks.js';
 export { runnableFile } from './predictor/runnable-file.js';
 export { shellQuoted } from './base/shell-quoted.js';
-export { isRuntimePackage, type RuntimePackage, runtimePackageOf } from './predictor/runtime-package.js';
+export { isRuntimePackage, type RuntimePackage, findRuntimePackage } from './predictor/runtime-package.js';
 export { type Both, measurePaired, type Pair } from './measuring/measure-paired.js';
 export { type PairedConfidence, type PairedRatio, pairedRatio, type PairedTimes } from './measuring/paired-ratio.js';
 export { readMachineSpread } from './measuring/machine-spread.js';
@@ -280,12 +280,12 @@ export type { TracedLayer, TracedTensor } from './foreign-traces/trace-record.js
 // Load: queries that arrive over time
 export { type BatchLine, type BatchTime, batchCurve, interpolated, lineThrough } from './load/batch-curve.js';
 export { NO_BATCHING } from './load/batcher.js';
-export { type Bound, BOUND_EXAMPLES, boundOf } from './load/bound.js';
+export { type Bound, BOUND_EXAMPLES, parseBound } from './load/bound.js';
 export { leastQueries, nearestRank } from './load/percentiles.js';
 export { offeredRate, poissonArrivals } from './load/schedule.js';
 export { largestRate, type RateSearch, type RateSearching, type RateTrial, searchRate } from './load/search.js';
 export { type ServiceTimes, simulateTrial } from './load/simulate.js';
-export { PERCENTILES, summaryOf, type TrialSummary } from './load/summary.js';
+export { PERCENTILES, summarizeTrial, type TrialSummary } from './load/summary.js';
 export { type Dispatch, DISPATCHES, type Plan, type QueryRecord, type TrialOptions } from './load/trial.js';
 export { standInModel } from './generator/stand-in.js';
 export type { DeployedModel, TargetEnd, TargetSpec } from './generator/messages.js';
