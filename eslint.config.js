@@ -1,9 +1,9 @@
 import tseslint from 'typescript-eslint';
-import { rooms } from './lint/rooms.js';
+import { levels } from './lint/levels.js';
 import { tables } from './lint/tables.js';
 
 /** Allowed imports: in each folder, a level imports only from the levels listed before it. */
-const HOUSES = [
+const LEVELS = [
   {
     folder: 'src',
     levels: [
@@ -98,12 +98,13 @@ export default tseslint.config(
       ],
     },
   },
-  ...HOUSES.map((house) => {
-    const name = house.folder.replaceAll('/', '-');
+  ...LEVELS.map((folderLevels) => {
+    const { folder } = folderLevels;
+    const name = folder.replaceAll('/', '-');
     return {
-      files: [`${house.folder}/**/*.ts`],
-      plugins: { [name]: { rules: { rooms } } },
-      rules: { [`${name}/rooms`]: ['error', house] },
+      files: [`${folder}/**/*.ts`],
+      plugins: { [name]: { rules: { levels } } },
+      rules: { [`${name}/levels`]: ['error', folderLevels] },
     };
   }),
   {

@@ -85,7 +85,7 @@ export { type DrawnGraph, graphDot, graphSvg } from './web/plots/graph-plot.js';
 export { heatMapSvg } from './web/plots/heat-map.js';
 export { linePlot, type Series } from './web/plots/line-plot.js';
 export { rangePlot } from './web/plots/range-plot.js';
-export { type AlignedTable, type Column, left, right, textTable } from './base/text-table.js';
+export { type Column, left, right, textTable } from './base/text-table.js';
 export { scatterPlot } from './web/plots/scatter-plot.js';
 export { fittingTable, leftOutLines } from './base/fitting-table.js';
 export { counted } from './base/counted.js';
@@ -101,6 +101,7 @@ export { differences } from './base/differences.js';
 export { DisjointSets } from './base/disjoint-sets.js';
 export { distinctByContent } from './base/distinct-by-content.js';
 export { groupedBy } from './base/grouped-by.js';
+export { combine, isFirstOf } from './base/combinations.js';
 export { ownValue } from './base/own-value.js';
 export { finite } from './base/finite.js';
 export { mean, median } from './base/mean.js';
@@ -115,9 +116,8 @@ export { snakePath, withCamelKeys, withSnakeKeys } from './base/snake-case.js';
 // Models and their graphs
 export { CACHE_SYMBOLS, changeableBatch, type LoadedModel } from './registry/load-model.js';
 export { dimensionsText } from './registry/dimensions-text.js';
+export { withSizes } from './registry/with-sizes.js';
 export { checkDimensions } from './registry/check-dimensions.js';
-export { SharedClock } from './base/shared-clock.js';
-export { combine, isFirstOf } from './base/combinations.js';
 export { type UnusableModel, unusableModel } from './registry/unusable-model.js';
 export type { DeclaredType, InputValues, Model, Node, Tensor, TensorType } from './onnx/model/model.js';
 export { MAX_LISTED_VALUES } from './onnx/model/model.js';
@@ -140,6 +140,7 @@ export { isDefaultAttribute } from './onnx/operators/default-attributes.js';
 export { isReorder, type KernelsOfLayers, layersOfKernels, namesOfKernel } from './onnx/layers/layers-of-kernels.js';
 export { type TotalWork, totalWork, type WorkOfLayer, workOfLayers } from './onnx/layers/work-of-layers.js';
 export { multiplyAccumulates } from './onnx/operators/multiply-accumulates.js';
+export { countOperations, totalOperations } from './onnx/operators/operations.js';
 export { findMeaning, findOldestOpset } from './onnx/operators/operator-versions.js';
 export { steeringConstants } from './onnx/operators/steering.js';
 export { largestLayer, type MemoryNeed, needOfGraph } from './onnx/layers/memory-need.js';
@@ -180,7 +181,7 @@ export { contentValues } from './onnx/values/content-values.js';
 export { fanIn } from './onnx/values/fill-range.js';
 
 // Measuring
-export type { BenchmarkAgent, MachineSpread, MeasureRequest, OptimizedGraph, Reach } from './agent/benchmark-agent.js';
+export type { BenchmarkAgent, MachineSpread, MeasureRequest, Reach } from './agent/benchmark-agent.js';
 export { type AgentDescription, isAbleTo } from './agent/agent-description.js';
 export {
   DEFAULT_RUNTIME,
@@ -223,14 +224,16 @@ export { distinctTasks, type Task, taskKey } from './measuring/task.js';
 export { type MeasuringPlan, planMeasuring } from './measuring/measuring-plan.js';
 export { Measuring, type MeasuringContext } from './measuring/measuring.js';
 export { RunProgress } from './measuring/run-progress.js';
+export { SharedClock } from './base/shared-clock.js';
 export { knownResults, KnownResults, type Wanted } from './measuring/known-results.js';
 export { FRAMEWORK_NAMES, type FrameworkName } from './predictor/frameworks.js';
 export { runnableFile } from './predictor/runnable-file.js';
 export { shellQuoted } from './base/shell-quoted.js';
-export { isRuntimePackage, type RuntimePackage, runtimePackageOf } from './predictor/runtime-package.js';
+export { isRuntimePackage, type RuntimePackage, findRuntimePackage } from './predictor/runtime-package.js';
 export { type Both, measurePaired, type Pair } from './measuring/measure-paired.js';
-export { type PairedConfidence, type PairedRatio, pairedRatio, type PairedTimes } from './measuring/paired-ratio.js';
+export { type PairedConfidence, pairedRatio, type PairedTimes } from './measuring/paired-ratio.js';
 export { readMachineSpread } from './measuring/machine-spread.js';
+export { type Peaks, computeRidge, storedPeaks } from './measuring/machine-peaks.js';
 export {
   currentEstimates,
   estimatedSystems,
@@ -276,21 +279,6 @@ export { keepWholeModel } from './platform-documents/keep-whole-model.js';
 export type { MeasuredLayer, TracedModel } from './foreign-traces/collect-models.js';
 export { readTrace, TRACE_FORMATS, type TraceFormat } from './foreign-traces/read-trace.js';
 export type { TracedLayer, TracedTensor } from './foreign-traces/trace-record.js';
-
-// Load: queries that arrive over time
-export { type BatchLine, type BatchTime, batchCurve, interpolated, lineThrough } from './load/batch-curve.js';
-export { NO_BATCHING } from './load/batcher.js';
-export { type Bound, BOUND_EXAMPLES, boundOf } from './load/bound.js';
-export { leastQueries, nearestRank } from './load/percentiles.js';
-export { offeredRate, poissonArrivals } from './load/schedule.js';
-export { largestRate, type RateSearch, type RateSearching, type RateTrial, searchRate } from './load/search.js';
-export { type ServiceTimes, simulateTrial } from './load/simulate.js';
-export { PERCENTILES, summaryOf, type TrialSummary } from './load/summary.js';
-export { type Dispatch, DISPATCHES, type Plan, type QueryRecord, type TrialOptions } from './load/trial.js';
-export { standInModel } from './generator/stand-in.js';
-export type { DeployedModel, TargetEnd, TargetSpec } from './generator/messages.js';
-export { type LoadGenerator, type RanTrial, startGenerator } from './generator/start.js';
-export { withSizes } from './registry/with-sizes.js';
 export { nameOf } from './traced/model-name.js';
 export {
   layersOfTrace,
@@ -301,5 +289,17 @@ export {
   storedTraces,
   storeTraces,
 } from './traced/traced-models.js';
-export { countOperations, totalOperations } from './onnx/operators/operations.js';
-export { type PeakKind, type Peaks, computeRidge, storedPeaks } from './measuring/machine-peaks.js';
+
+// Load: queries that arrive over time
+export { type BatchLine, type BatchTime, batchCurve, interpolated, lineThrough } from './load/batch-curve.js';
+export { NO_BATCHING } from './load/batcher.js';
+export { type Bound, BOUND_EXAMPLES, parseBound } from './load/bound.js';
+export { leastQueries, nearestRank } from './load/percentiles.js';
+export { offeredRate, poissonArrivals } from './load/schedule.js';
+export { largestRate, type RateSearching, type RateTrial, searchRate } from './load/search.js';
+export { type ServiceTimes, simulateTrial } from './load/simulate.js';
+export { PERCENTILES, summarizeTrial, type TrialSummary } from './load/summary.js';
+export { DISPATCHES, type Plan, type QueryRecord, type TrialOptions } from './load/trial.js';
+export { standInModel } from './generator/stand-in.js';
+export type { DeployedModel, TargetEnd, TargetSpec } from './generator/messages.js';
+export { type LoadGenerator, type RanTrial, startGenerator } from './generator/start.js';

@@ -118,7 +118,7 @@ function countWithin(errors: readonly number[], limit: number): string {
   return `${errors.filter((error) => Math.abs(error) <= limit).length} of ${errors.length}`;
 }
 
-function summaryOf(rows: readonly Row[]): string[] {
+function summarizeTrial(rows: readonly Row[]): string[] {
   const whole = rows.filter((row) => !isPartial(row));
   const plain = whole.filter((row) => !isWarned(row));
   const long = plain.filter(({ wholeMs }) => wholeMs >= SHORT_MS);
@@ -189,7 +189,7 @@ export function documentOf(graphs: readonly Graph[]): string[] {
     'intervals contain the mean of both measurements of their occasion. A remark without *warned* names the brick that',
     'differs most from its kernels in the whole graph on the first occasion, if that is more than its interval.',
     '',
-    ...summaryOf(rows),
+    ...summarizeTrial(rows),
     '',
     ...HEAD,
     ...rows.toSorted(byLength).map(tableRow),

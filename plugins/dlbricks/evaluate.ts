@@ -105,7 +105,7 @@ async function prepareRequests(
 }
 
 /** Looks up the measurements of prepared models in the store. */
-async function planOf(
+async function planMeasurements(
   request: EstimateRequest,
   { models: prepared, unchanged, preparingMs }: Prepared,
   { agent, onEvent }: MeasuringContext,
@@ -242,7 +242,7 @@ export async function evaluateAll(
     const key = JSON.stringify([system.fingerprint, cut, protocolKey(protocol), limits]);
     const run = runsBySystem.get(key) ?? new SystemRun(context, progress, system);
     runsBySystem.set(key, run);
-    plans.push(await planOf(request, ofRequest, context, run));
+    plans.push(await planMeasurements(request, ofRequest, context, run));
   }
   for (const { missing } of plans.flatMap(phasesOf)) progress.add(missing);
   context.onEvent(plannedEvent(plans, requests, context));

@@ -78,7 +78,8 @@ const MAX_STEPS = 24;
 
 /** @param sorted at least one */
 function buildHistogram(sorted: readonly number[]): TimedRow['histogram'] {
-  const [from = 0, to = 0] = [sorted[0], sorted.at(-1)];
+  const from = sorted[0] ?? 0;
+  const to = sorted.at(-1) ?? 0;
   if (to <= from) return null;
   const steps = Math.min(MAX_STEPS, Math.ceil(Math.sqrt(sorted.length)) + 1);
   const step = (to - from) / steps;
@@ -90,7 +91,7 @@ function buildHistogram(sorted: readonly number[]): TimedRow['histogram'] {
   return { from_ms: from, step_ms: step, counts };
 }
 
-function rowOf(
+function buildRow(
   { loaded, batch, threads, runtime, measurement, isStored, refusal }: TimedModel,
   percentiles: readonly number[],
 ): LatencyRow {
@@ -138,7 +139,7 @@ export function buildLatencyResult(
     framework,
     framework_version: frameworkVersion,
     percentiles: [...percentiles],
-    models: [...timed.map((model) => rowOf(model, percentiles)), ...unusable],
+    models: [...timed.map((model) => buildRow(model, percentiles)), ...unusable],
     warnings: measurementWarnings(measurements, { threads: mostThreads, cores }).map(({ message }) => message),
   };
 }

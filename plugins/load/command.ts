@@ -10,7 +10,7 @@ import {
   addWideOption,
   type AgentOptions,
   BOUND_EXAMPLES,
-  boundOf,
+  parseBound,
   COMMAND_DEFAULTS,
   type BenchmarkAgent,
   type CommandHost,
@@ -61,7 +61,7 @@ interface LoadOptions extends InputOptions, AgentOptions, OutputOptions, Runtime
 }
 
 function boundOption(text: string): string {
-  if (boundOf(text) !== undefined) return text;
+  if (parseBound(text) !== undefined) return text;
   throw new InvalidArgumentError(`expected a latency and a percentile, as in ${BOUND_EXAMPLES}`);
 }
 
@@ -119,7 +119,7 @@ function deploymentOption(text: string): string {
   throw new InvalidArgumentError('expected oip://HOST:PORT/MODEL or predict://HOST:PORT/MODEL[:VERSION]');
 }
 
-function wordsOf(options: LoadOptions): readonly string[] {
+function listArguments(options: LoadOptions): readonly string[] {
   const { store, agents, agent = agents?.[0], framework, dimension = new Map(), session = new Map() } = options;
   const words: readonly (readonly [option: string, value: string | number | undefined])[] = [
     ['--store', store],
@@ -178,7 +178,7 @@ async function load(references: readonly string[], options: LoadOptions, host: C
     loadedBatch,
     deployment,
     generations,
-    given: wordsOf(options),
+    given: listArguments(options),
     ...(options.samples && { onSample: samples.add }),
   };
   const context = measuringContext({ agent, store }, progress, host);

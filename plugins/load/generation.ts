@@ -8,7 +8,7 @@ import {
   type RateTrial,
   readJsonFile,
   simulateTrial,
-  summaryOf,
+  summarizeTrial,
   type TrialSummary,
   z,
 } from '../../src/plugin-api.js';
@@ -74,7 +74,7 @@ function firstTokens(
   const trial = simulateTrial(options, NO_BATCHING, [service]);
   const records = trial.records.map((one) => ({ ...one, finishedMs: (one.startedMs ?? NaN) + firstMs * slowdown }));
   const over = bound === undefined ? 0 : records.filter((one) => one.finishedMs - one.scheduledMs > bound.ms).length;
-  const summary = summaryOf(records, { ...trial, over }, { bound, servers: 1, isOpen: true });
+  const summary = summarizeTrial(records, { ...trial, over }, { bound, servers: 1, isOpen: true });
   return { summary, offered: offeredRate(arrivals) };
 }
 

@@ -1,4 +1,4 @@
-import { type Bound, boundOf, linePlot, type Series } from '../../src/plugin-api.js';
+import { type Bound, parseBound, linePlot, type Series } from '../../src/plugin-api.js';
 import type { LoadResult, LoadRow } from './load-result.js';
 
 interface Figure {
@@ -47,7 +47,7 @@ function buildSeries(rows: readonly LoadRow[], figures: readonly Figure[], at: (
 
 /** Latency over the rate with the bound, throughput over the batch, or latency by the number of clients. */
 export function loadPlot({ rows, rates, settings: { scenario, bound: text } }: LoadResult): string {
-  const bound = text === null ? undefined : boundOf(text);
+  const bound = text === null ? undefined : parseBound(text);
   const samplesPerSecond = 'samples per second';
   // The trials of a search have different seeds.
   const isConnected = rates.length === 0;

@@ -9,7 +9,7 @@ import {
   PlatformError,
   type QueryRecord,
   type RuntimeSettings,
-  summaryOf,
+  summarizeTrial,
   type TargetEnd,
 } from '../../src/plugin-api.js';
 import type { Generation } from './generation.js';
@@ -43,7 +43,7 @@ export interface Run extends LoadRun {
   readonly tell: (step: string, done: number, total: number, label: string) => void;
 }
 
-export function rowOf({ name }: LoadedModel, trial: TrialPlan): Omit<LoadRow, 'measured' | 'predicted'> {
+export function buildRow({ name }: LoadedModel, trial: TrialPlan): Omit<LoadRow, 'measured' | 'predicted'> {
   const { plan, limit, seed } = trial.options;
   return {
     model: name,
@@ -62,10 +62,10 @@ export async function measure(
   { bound, agents, onSample, context, place, settings }: Run,
 ): Promise<LoadRow> {
   const trial = await generator.trial(plan.options);
-  const row = rowOf(loaded, plan);
+  const row = buildRow(loaded, plan);
   for (const record of trial.records) onSample?.(row, record);
   const isOpen = plan.options.plan.kind === 'open';
-  const summary = summaryOf(trial.records, trial, { bound, servers: agents, isOpen });
+  const summary = summarizeTrial(trial.records, trial, { bound, servers: agents, isOpen });
   const measured = buildMeasured(trial, summary);
   const percentiles = Object.entries({ p50: measured.p50_ms, p99: measured.p99_ms });
   const figures = percentiles.flatMap(([name, ms]) => (ms === null ? [] : `${name} ${Number(ms.toPrecision(4))} ms`));
@@ -133,7 +133,7 @@ export async function measureServiceMs(loaded: LoadedModel, generator: LoadGener
   const [samples = 1] = run.settings.batches;
   const plan = { kind: 'closed', clients: 1, thinkMs: [0], samples, queries: SERVICE_QUERIES, leastMs: 0 } as const;
   const trial = await generator.trial({ plan, dispatch: 'turns', seed: 1, limit: samples });
-  const { serviceMeanMs, latencyMeanMs, invalid } = summaryOf(trial.records, trial, {
+  const { serviceMeanMs, latencyMeanMs, invalid } = summarizeTrial(trial.records, trial, {
     bound: undefined,
     servers: 1,
     isOpen: false,

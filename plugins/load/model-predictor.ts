@@ -171,7 +171,7 @@ export class ModelPredictor {
 }
 
 /** Predicts a model, or says why not; null where nobody asks for it. */
-export async function predictorOf(
+export async function createPredictor(
   loaded: LoadedModel,
   sizes: readonly number[],
   run: Run,
@@ -190,7 +190,7 @@ export async function predictorOf(
   return new ModelPredictor(loaded, times, runTimes, inputBytes(inputs, 'weight'), run);
 }
 
-export type Source = Awaited<ReturnType<typeof predictorOf>>;
+export type Source = Awaited<ReturnType<typeof createPredictor>>;
 
 export function predictedOf(plan: TrialPlan, source: Source, predicting: Predicting | undefined): PredictedLoad | null {
   if (source !== null && 'reason' in source) return noPrediction(source.reason);

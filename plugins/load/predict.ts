@@ -13,7 +13,7 @@ import {
   signatureWithoutName,
   simulateTrial,
   sumOf,
-  summaryOf,
+  summarizeTrial,
   type System,
   withSizes,
   xoshiro128pp,
@@ -203,7 +203,7 @@ function simulated(plan: TrialPlan, predicting: Predicting, { position, seed }: 
   const trial = simulateTrial(plan.options, { limit: plan.options.limit, waitMs }, servers);
   const { bound } = plan.options;
   const isOpen = plan.options.plan.kind === 'open';
-  const summary = summaryOf(trial.records, trial, { bound, servers: agents, isOpen });
+  const summary = summarizeTrial(trial.records, trial, { bound, servers: agents, isOpen });
   const estimatedMs = sumOf(servers.map((one) => one.estimatedMs));
   const ranMs = sumOf(servers.map((one) => one.ranMs));
   return {

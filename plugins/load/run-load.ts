@@ -1,6 +1,6 @@
 import {
   assertEnoughCores,
-  boundOf,
+  parseBound,
   counted,
   identifySystem,
   inPercent,
@@ -17,8 +17,8 @@ import { predictGeneration } from './generation.js';
 import { computeCurve } from './figures.js';
 import { type GenerationRow, isPartial, type LoadResult, type LoadRow, type ModelLoad } from './load-result.js';
 import { estimatedCurves, NO_COSTS } from './predict.js';
-import { type LoadRun, measureAll, rowOf, type Run } from './measure-trials.js';
-import { byTurns, ModelPredictor, predictedOf, predictorOf } from './model-predictor.js';
+import { type LoadRun, measureAll, buildRow, type Run } from './measure-trials.js';
+import { byTurns, ModelPredictor, predictedOf, createPredictor } from './model-predictor.js';
 import { searchRates } from './search-rates.js';
 import type { Place } from './serve.js';
 import { type Likeness, observe, oneLayerLike, Slowness } from './stand-in.js';
@@ -52,7 +52,7 @@ export async function runLoad(
   };
   const place: Place = { agent, signal, runOptions, onWaiting, deployment };
   const tell: Run['tell'] = (step, done, total, label) => onEvent({ kind: 'measuring', step, done, total, label });
-  const bound = settings.bound === undefined ? undefined : boundOf(settings.bound);
+  const bound = settings.bound === undefined ? undefined : parseBound(settings.bound);
   const run: Run = { ...load, place, context, bound, agents, tell };
   const parts: ModelLoad[] = [];
   const unusable: { model: string; reason: string }[] = [];
@@ -130,7 +130,7 @@ async function putUnderLoad(loaded: LoadedModel, run: Run): Promise<ModelLoad> {
   const samples = samplesAsked(settings);
   const isBatch = settings.scenario === 'batch';
   const sizes = isBatch ? samples : runSizes(samples, limitOf(settings, samples));
-  const source = await predictorOf(loaded, sizes, run);
+  const source = await createPredictor(loaded, sizes, run);
   const predictor = source instanceof ModelPredictor ? source : undefined;
   if (isSearch(settings) && bound !== undefined) return searchRates(loaded, bound, run, source);
   const plans = planTrials(settings, bound);
@@ -138,12 +138,12 @@ async function putUnderLoad(loaded: LoadedModel, run: Run): Promise<ModelLoad> {
   if (!settings.measure) {
     for (const plan of plans) {
       const predicting = await predictor?.predicting(plan);
-      rows.push({ ...rowOf(loaded, plan), measured: null, predicted: predictedOf(plan, source, predicting) });
+      rows.push({ ...buildRow(loaded, plan), measured: null, predicted: predictedOf(plan, source, predicting) });
     }
   }
   // With predictions, each trial has its turn with an observation of the machine.
-  const turns = !settings.measure ? [] : predictor === undefined ? [plans] : plans.map((plan) => [plan]);
-  for (const some of turns) {
+  const groups = !settings.measure ? [] : predictor === undefined ? [plans] : plans.map((plan) => [plan]);
+  for (const some of groups) {
     if (run.place.signal.aborted || rows.at(-1)?.measured?.ended === 'failed') break;
     const measuring = () => measureAll(loaded, some, run, { done: rows.length, total: plans.length });
     const [tried, predicting] = await byTurns(predictor, some[0], measuring);

@@ -7,7 +7,7 @@ import {
   searchRate,
 } from '../../src/plugin-api.js';
 import type { LoadRow, ModelLoad, SearchedRate } from './load-result.js';
-import { measure, measureServiceMs, rowOf, type Run, type Tried, withSteal } from './measure-trials.js';
+import { measure, measureServiceMs, buildRow, type Run, type Tried, withSteal } from './measure-trials.js';
 import { byTurns, ModelPredictor, predictedOf, type Source } from './model-predictor.js';
 import { NO_RATE, type Predicting, predictRate } from './predict.js';
 import { modelsBySize, whileServing } from './serve.js';
@@ -98,7 +98,7 @@ export async function searchRates(loaded: LoadedModel, bound: Bound, run: Run, s
         : predictRate(trialAt, startAt, settings.seed, predicting);
   if (rows.length === 0 && predicted?.value_per_second != null) {
     const plan = trialAt(predicted.value_per_second, settings.seed);
-    rows.push({ ...rowOf(loaded, plan), measured: null, predicted: predictedOf(plan, source, predicting) });
+    rows.push({ ...buildRow(loaded, plan), measured: null, predicted: predictedOf(plan, source, predicting) });
   }
   return {
     rows,

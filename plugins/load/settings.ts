@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   BOUND_EXAMPLES,
-  boundOf,
+  parseBound,
   DISPATCHES,
   leastQueries,
   oneOf,
@@ -36,7 +36,7 @@ export const settingsSchema = z.strictObject({
   rates: listOf(fields.rate).optional().describe('Queries per second (server)'),
   bound: z
     .string()
-    .refine((text) => boundOf(text) !== undefined, { error: expectedBound })
+    .refine((text) => parseBound(text) !== undefined, { error: expectedBound })
     .optional()
     .describe('Latency that a share of the queries must not exceed, as in 20ms@p99'),
   clients: listOf(fields.clients).default([1]).describe('Queries that are outstanding at a time (clients)'),
@@ -204,7 +204,7 @@ function problemWith(settings: LoadSettings): string | undefined {
   if (isSearch(settings) && bound === undefined) {
     return 'the scenario server needs rates (--rate 50,100), or a bound to search the largest rate for (--bound 20ms@p99)';
   }
-  const asked = bound === undefined ? undefined : boundOf(bound);
+  const asked = bound === undefined ? undefined : parseBound(bound);
   const least = asked === undefined ? 0 : leastQueries(asked.share, 0);
   if (isSearch(settings) && (settings.queries ?? least) < least) {
     return `a trial of a search needs at least ${least} queries to show ${bound}; choose more (--queries)`;

@@ -37,7 +37,7 @@ export const settingsSchema = z.strictObject({
 
 export type XspSettings = z.infer<typeof settingsSchema>;
 
-export type Kernel = ReturnType<typeof kernelOf>;
+export type Kernel = ReturnType<typeof describeKernel>;
 
 export interface Trace {
   readonly stored: StoredModel;
@@ -67,7 +67,7 @@ export function sumOrNull(values: readonly (number | null)[]): number | null {
 
 type Tensors = StoredLayer['inputs'];
 
-function bytesOf(tensors: Tensors): number | null {
+function countBytes(tensors: Tensors): number | null {
   return sumOrNull(
     (tensors ?? [{ dims: [] }]).map(({ elementType = '', dims }) =>
       isElementType(elementType) ? computeByteLength(elementType, elementCount(dims)) : null,
@@ -75,7 +75,7 @@ function bytesOf(tensors: Tensors): number | null {
   );
 }
 
-function flopsOf({ operator, inputs, outputs, attributes = {} }: StoredLayer): number | null {
+function countFlops({ operator, inputs, outputs, attributes = {} }: StoredLayer): number | null {
   const value = (name: string): unknown => ownValue(attributes, name);
   const found = countOperations({
     operator,
@@ -101,13 +101,13 @@ export function boundBy(intensity: number | null, ridge: number | undefined): bo
   return intensity === null || ridge === undefined ? null : intensity < ridge;
 }
 
-function kernelOf(layer: StoredLayer, ridge: number | undefined) {
+function describeKernel(layer: StoredLayer, ridge: number | undefined) {
   const { samplesMs, inputs, outputs, memory, pool, operations } = layer;
   const ms = samplesMs.length === 0 ? 0 : trimmedMean(samplesMs);
-  const flops = operations ?? flopsOf(layer);
+  const flops = operations ?? countFlops(layer);
   const stated = memory?.parameterBytes !== undefined && memory.activationBytes !== undefined;
-  const readBytes = stated ? (memory.parameterBytes ?? 0) + (memory.activationBytes ?? 0) : bytesOf(inputs);
-  const writeBytes = memory?.outputBytes ?? bytesOf(outputs);
+  const readBytes = stated ? (memory.parameterBytes ?? 0) + (memory.activationBytes ?? 0) : countBytes(inputs);
+  const writeBytes = memory?.outputBytes ?? countBytes(outputs);
   const intensity = ratio(flops, sumOrNull([readBytes, writeBytes]));
   const waited = pool === undefined ? 0 : pool.runUs + pool.waitUs;
   return {
@@ -152,7 +152,7 @@ async function peaksFor({ traced }: StoredModel, machine: System | undefined, st
 const MAX_LISTED = 10;
 
 /** @throws PlatformError `usage` where there is none, with what there is instead */
-function askedOf(all: readonly StoredModel[], { model, system, batch }: XspSettings): readonly StoredModel[] {
+function selectModels(all: readonly StoredModel[], { model, system, batch }: XspSettings): readonly StoredModel[] {
   const refuse = (what: string, known: readonly StoredModel[], valueOf: (one: StoredModel) => string): never => {
     const there = [...new Set(known.map(valueOf))].slice(0, MAX_LISTED).join(', ');
     const advice =
@@ -178,7 +178,7 @@ export async function tracesFor(settings: XspSettings, store: ReadableStore): Pr
   // Also where only imported traces use it.
   const given = machine === undefined ? undefined : await findMachine(machine, store);
   const all = await storedTraces(store);
-  const asked = askedOf(all, settings);
+  const asked = selectModels(all, settings);
   const newest = new Map<string, StoredModel>();
   for (const one of asked) {
     const key = JSON.stringify([one.model, one.system, one.traced?.batch, one.traced?.system.fingerprint]);
@@ -189,7 +189,7 @@ export async function tracesFor(settings: XspSettings, store: ReadableStore): Pr
     const peaks = await peaksFor(stored, given, store);
     const ridge = computeRidge(peaks);
     const layers = [...(await layersOfTrace(store, stored.trace))].sort(comparePlaces);
-    const kernels = layers.map((layer) => kernelOf(layer, ridge));
+    const kernels = layers.map((layer) => describeKernel(layer, ridge));
     const computeMean = (times: readonly number[]): number | undefined =>
       times.length === 0 ? undefined : trimmedMean(times);
     traces.push({

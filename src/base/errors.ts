@@ -42,7 +42,7 @@ export function messageOf(thrown: unknown): string {
 const MAX_STACK_LINES = 8;
 
 /** For foreign code, such as a plugin's: with the beginning of the stack, which names the line of the code. */
-export function foreignMessageOf(thrown: unknown): string {
+export function describeForeignError(thrown: unknown): string {
   if (thrown instanceof PlatformError || !(thrown instanceof Error) || thrown.stack === undefined) {
     return messageOf(thrown);
   }

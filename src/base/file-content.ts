@@ -12,7 +12,7 @@ export interface WriteOptions {
 /** Texts are collected up to this size before they are written. */
 const MIN_CHARACTERS = 1 << 16;
 
-async function* bytesOf(content: FileContent): AsyncGenerator<Uint8Array> {
+async function* streamBytes(content: FileContent): AsyncGenerator<Uint8Array> {
   if (typeof content === 'string') yield Buffer.from(content);
   else if (content instanceof Uint8Array) yield content;
   else if (Symbol.iterator in content) yield* content;
@@ -35,7 +35,7 @@ export async function writeContent(
   { signal, onProgress }: WriteOptions = {},
 ): Promise<void> {
   let bytes = 0;
-  for await (const piece of bytesOf(content)) {
+  for await (const piece of streamBytes(content)) {
     if (signal?.aborted === true) throw cancellationOf(signal);
     for (let done = 0; done < piece.length;) {
       done += (await handle.write(piece, done, piece.length - done)).bytesWritten;

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { EXIT_CODES, foreignMessageOf, messageOf, PlatformError } from '../base/errors.js';
+import { EXIT_CODES, describeForeignError, messageOf, PlatformError } from '../base/errors.js';
 
 /** The folder of this package, with the plugins that are built with it. */
 const PACKAGE = fileURLToPath(new URL('../../../', import.meta.url));
@@ -18,7 +18,7 @@ export function describeFailure(thrown: unknown): { readonly message: string; re
   if (thrown instanceof PlatformError) return { message: thrown.message, exitCode: EXIT_CODES[thrown.code] };
   const pluginFile = pluginFileIn(thrown);
   if (pluginFile !== undefined) {
-    const message = `the plugin at ${pluginFile} failed; report this to its author:\n${foreignMessageOf(thrown)}`;
+    const message = `the plugin at ${pluginFile} failed; report this to its author:\n${describeForeignError(thrown)}`;
     return { message, exitCode: EXIT_CODES.internal };
   }
   const stack = process.env['MLMODELSCOPE_DEBUG'] !== undefined && thrown instanceof Error ? `\n${thrown.stack}` : '';

@@ -4,7 +4,7 @@ import { register } from 'node:module';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { foreignMessageOf, PlatformError } from '../base/errors.js';
+import { describeForeignError, PlatformError } from '../base/errors.js';
 import { openRegularFile } from '../base/regular-file.js';
 import { schemaProblems } from '../base/schema-problems.js';
 import type { Plugin } from '../evaluation/plugin.js';
@@ -131,7 +131,7 @@ export async function loadPlugins({ paths, folder, onWarning }: LoadPluginsOptio
       if (plugins.has(plugin.name)) throw new PlatformError('usage', `there is another plugin called ${plugin.name}`);
       plugins.set(plugin.name, plugin);
     } catch (error) {
-      onWarning(`the plugin at ${place} does not load: ${foreignMessageOf(error)}`);
+      onWarning(`the plugin at ${place} does not load: ${describeForeignError(error)}`);
     }
   }
   return [...plugins.values()];

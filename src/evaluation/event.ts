@@ -108,7 +108,7 @@ export function failure(code: ErrorCode, message: string): PluginEvent & FinalEv
   return { kind: 'failed', code, message: clipped(message) };
 }
 
-export function failureOf(error: unknown): PluginEvent & FinalEvent {
+export function toFailure(error: unknown): PluginEvent & FinalEvent {
   return failure(error instanceof PlatformError ? error.code : 'internal', messageOf(error));
 }
 

@@ -112,7 +112,7 @@ export async function loadSubmission(
 }
 
 /** Manifests as they are, models without their weights. @throws PlatformError as {@link loadEvaluation} */
-export async function submissionOf(
+export async function buildSubmission(
   named: string,
   options: Pick<LoadEvaluationOptions, 'signal' | 'onModel' | 'allowVersion'> = {},
 ): Promise<LoadedSubmission> {

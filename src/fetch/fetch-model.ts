@@ -92,7 +92,7 @@ async function getFile(file: Download, target: string, lock: Lock, rules: FetchR
 type Archive = Extract<Download, { kind: 'archive' }>;
 
 /** @returns the digests of the graph in the archive */
-async function getGraphOf(
+async function fetchGraph(
   manifest: string,
   archive: Archive,
   packed: Digests,
@@ -146,7 +146,7 @@ export async function fetchModel(
       const digests = await getFile(file, besideManifest(manifest, file.path), lock, rules);
       const pins = new Map([[file.path, pinOf(file.url, digests)]]);
       if (file.kind === 'archive') {
-        const graph = await getGraphOf(manifest, file, digests, lock, rules);
+        const graph = await fetchGraph(manifest, file, digests, lock, rules);
         pins.set(`${file.folder}/${file.graph}`, pinOf(file.url, graph));
       }
       await writePins(manifest, pins);

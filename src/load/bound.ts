@@ -6,7 +6,7 @@ export interface Bound {
 
 export const BOUND_EXAMPLES = '20ms@p99 or 1.5s@p90';
 
-export function boundOf(text: string): Bound | undefined {
+export function parseBound(text: string): Bound | undefined {
   const [, number, unit, percentage] = /^(\d*\.?\d+)(ms|s)@p(\d{1,2}(?:\.\d{1,3})?)$/.exec(text) ?? [];
   const ms = Number(number) * (unit === 's' ? 1000 : 1);
   const share = Number(`${percentage}e-2`);

@@ -10,10 +10,10 @@ export const PERCENTILES = [0.5, 0.9, 0.95, 0.99, 0.999] as const;
 /** Share of the bound, or of the median without one, that the generator's own lateness may take. */
 const MAX_LATENESS = 0.05;
 
-export type TrialSummary = ReturnType<typeof summaryOf>;
+export type TrialSummary = ReturnType<typeof summarizeTrial>;
 
 /** One number of each record, sorted. A trial has up to millions of records. */
-function sortedOf(records: readonly QueryRecord[], valueOf: (record: QueryRecord) => number): Float64Array {
+function sortValues(records: readonly QueryRecord[], valueOf: (record: QueryRecord) => number): Float64Array {
   const values = new Float64Array(records.length);
   records.forEach((record, index) => (values[index] = valueOf(record)));
   return values.sort();
@@ -43,21 +43,21 @@ function summarizeRuns(records: readonly QueryRecord[], fromMs: number) {
   return { count, busyMs, meanMs, variation: Math.sqrt(Math.max(0, squares / count - meanMs ** 2)) / meanMs };
 }
 
-export function summaryOf(
+export function summarizeTrial(
   records: readonly QueryRecord[],
   outcome: TrialOutcome,
   { bound, servers, isOpen }: { readonly bound: Bound | undefined; readonly servers: number; readonly isOpen: boolean },
 ) {
   const answered = records.filter(({ error }) => error === null);
-  const latencies = sortedOf(answered, ({ finishedMs, scheduledMs }) => finishedMs - scheduledMs);
-  const finishedMs = sortedOf(answered, (record) => record.finishedMs);
+  const latencies = sortValues(answered, ({ finishedMs, scheduledMs }) => finishedMs - scheduledMs);
+  const finishedMs = sortValues(answered, (record) => record.finishedMs);
   const [firstMs = 0] = finishedMs;
   const lastMs = finishedMs.at(-1) ?? 0;
   const spanMs = lastMs - firstMs;
   const perMs = answered.length < 2 ? NaN : (answered.length - 1) / spanMs;
   const samples = sumOf(answered.map((record) => record.samples));
   const runs = summarizeRuns(answered, firstMs);
-  const lateness = sortedOf(records, ({ sentMs, scheduledMs }) => sentMs - scheduledMs);
+  const lateness = sortValues(records, ({ sentMs, scheduledMs }) => sentMs - scheduledMs);
   const latenessP99Ms = finite(nearestRank(lateness, 0.99));
   const failed = records.length - answered.length;
   const lost = failed + outcome.unanswered;

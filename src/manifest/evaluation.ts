@@ -122,7 +122,7 @@ export type EvaluationManifest = Readonly<z.output<typeof evaluationSchema>>;
 
 type WithProtocol = Pick<EvaluationManifest, 'protocol'>;
 
-export function protocolOf({ protocol }: WithProtocol): Protocol {
+export function readProtocol({ protocol }: WithProtocol): Protocol {
   return {
     warmupRuns: protocol.warmup_runs,
     runs: protocol.runs,
@@ -131,7 +131,7 @@ export function protocolOf({ protocol }: WithProtocol): Protocol {
   };
 }
 
-export function limitsOf({ protocol }: WithProtocol): Limits {
+export function readLimits({ protocol }: WithProtocol): Limits {
   return {
     timeLimitMs: protocol.time_limit_ms,
     memoryLimitBytes: Math.ceil(protocol.memory_limit_gib * BYTES_PER_GIB),
@@ -144,5 +144,5 @@ export function agentChoiceOf({ agents, placement }: EvaluationManifest): AgentC
 
 const DEFAULTS: WithProtocol = { protocol: protocolField.parse({}) };
 
-export const DEFAULT_PROTOCOL: Protocol = protocolOf(DEFAULTS);
-export const DEFAULT_LIMITS: Limits = limitsOf(DEFAULTS);
+export const DEFAULT_PROTOCOL: Protocol = readProtocol(DEFAULTS);
+export const DEFAULT_LIMITS: Limits = readLimits(DEFAULTS);

@@ -41,7 +41,7 @@ function perChannel(parameters: OlderParameters, key: string, byDefault: number)
   return [red, green, blue];
 }
 
-function oneOf<T extends string>(parameters: OlderParameters, key: string, known: readonly T[], byDefault: T): T {
+function readOneOf<T extends string>(parameters: OlderParameters, key: string, known: readonly T[], byDefault: T): T {
   const written = textOf(parameters, key);
   if (written === '') return byDefault;
   const found = known.find((name) => name === written.replace('_', ''));
@@ -60,7 +60,8 @@ function positive(parameters: OlderParameters, key: string): number | undefined 
 function convertGeometry(parameters: OlderParameters, height: number, width: number): readonly GeometryStep[] {
   if (positive(parameters, 'max_dimension') !== undefined)
     throw new Unusable('max_dimension gives every picture another size');
-  const anchor = oneOf(parameters, 'crop_method', ['center', 'topleft'], 'center') === 'center' ? 'center' : 'top_left';
+  const anchor =
+    readOneOf(parameters, 'crop_method', ['center', 'topleft'], 'center') === 'center' ? 'center' : 'top_left';
   const ratio = positive(parameters, 'crop_ratio') ?? 1;
   const cut: readonly GeometryStep[] = ratio < 1 ? [{ operator: 'crop', ratio, anchor }] : [];
   const shorterSide = positive(parameters, 'min_dimension');
@@ -93,14 +94,14 @@ export function olderImageSteps(
     if (!IMAGE_ELEMENT_TYPES.some((type) => type === (elementType ?? 'float32'))) {
       throw new Unusable(`element_type is not one of ${IMAGE_ELEMENT_TYPES.join(', ')}`);
     }
-    const layout = oneOf(parameters, 'layout', ['CHW', 'HWC'], 'CHW');
+    const layout = readOneOf(parameters, 'layout', ['CHW', 'HWC'], 'CHW');
     const sizes = dimensions?.length === 3 ? dimensions : ['', '', ''];
     const [channels, height, width] = isChannelsFirst(sizes) ? sizes : [sizes[2], sizes[0], sizes[1]];
     if (channels !== 3 || typeof height !== 'number' || typeof width !== 'number') {
       throw new Unusable('dimensions are not three channels, height and width');
     }
     const steps: ImageSteps = {
-      colorMode: oneOf(parameters, 'color_mode', ['RGB', 'BGR'], 'RGB'),
+      colorMode: readOneOf(parameters, 'color_mode', ['RGB', 'BGR'], 'RGB'),
       geometry: convertGeometry(parameters, height, width),
       mean: perChannel(parameters, 'mean', 0),
       scale: perChannel(parameters, 'scale', 1),

@@ -103,7 +103,7 @@ export function findRemedies(unmet: readonly UnmetRequirement[]): readonly strin
 }
 
 /** Without the manifests themselves. */
-export function requirementsOf(of: Requirements): Requirements {
+export function listRequirements(of: Requirements): Requirements {
   const { hardware, software, models, allowVersion, agents, threads } = of;
   const frameworks = models.map(({ name, manifest }) => {
     return { name, manifest: manifest === undefined ? undefined : { framework: manifest.framework } };

@@ -70,7 +70,7 @@ class IssueTranslator {
     private readonly schema: z.ZodType,
   ) {}
 
-  problemsOf(issue: z.core.$ZodIssue, around: readonly PropertyKey[] = []): readonly Problem[] {
+  listProblems(issue: z.core.$ZodIssue, around: readonly PropertyKey[] = []): readonly Problem[] {
     const path = [...around, ...issue.path] as (string | number)[];
     if (isRefused(this.document.root, path)) return [];
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => this.unknownKey([...path, key], key));
@@ -80,7 +80,7 @@ class IssueTranslator {
     }
     if (issue.code === 'invalid_union') {
       const meant = meantAlternative(issue);
-      if (meant !== undefined) return meant.flatMap((inner) => this.problemsOf(inner, path));
+      if (meant !== undefined) return meant.flatMap((inner) => this.listProblems(inner, path));
     }
     const node = nodeAt(this.document.root, path);
     const unquoted = issue.code === 'invalid_type' && issue.expected === 'string' && node?.kind === 'scalar';
@@ -161,7 +161,7 @@ function validateData<S extends z.ZodType>(
     error: (issue) => expectation(issue, YAML_NAMES) ?? 'something else',
   });
   const translator = new IssueTranslator(document, schema);
-  const issues = result.success ? [] : result.error.issues.flatMap((issue) => translator.problemsOf(issue));
+  const issues = result.success ? [] : result.error.issues.flatMap((issue) => translator.listProblems(issue));
   const problems = [...document.problems, ...issues];
   if (problems.length > 0 || !result.success) return { ok: false, problems: byPosition(problems) };
   return { ok: true, data: result.data };

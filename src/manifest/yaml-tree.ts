@@ -112,13 +112,13 @@ class TreeBuilder {
   build(path: YamlPath, startAround: number): YamlNode {
     const event = this.events[this.next++];
     const start = findStart(this.source, event) ?? startAround;
-    const node = this.nodeOf(event, path, start);
+    const node = this.parseNode(event, path, start);
     if (event === undefined || !('tagStart' in event) || event.tagStart < 0) return node;
     const tag = this.source.slice(event.tagStart, event.tagEnd);
     return this.refuse(event.tagStart, path, 'a value without a tag', `the tag ${quoted(tag)}`);
   }
 
-  private nodeOf(event: Event | undefined, path: YamlPath, start: number): YamlNode {
+  private parseNode(event: Event | undefined, path: YamlPath, start: number): YamlNode {
     switch (event?.type) {
       case EVENT_ID.SCALAR:
         return { kind: 'scalar', start, ...textAndValue(this.source, event) };

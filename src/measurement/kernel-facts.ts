@@ -47,7 +47,9 @@ function readMemory(value: (field: keyof KernelMemory) => number | undefined): K
 }
 
 function readSections(value: (field: keyof PoolSections) => number | undefined): PoolSections | undefined {
-  const [runUs = -1, waitUs = -1, distributionUs = -1] = [value('runUs'), value('waitUs'), value('distributionUs')];
+  const runUs = value('runUs') ?? -1;
+  const waitUs = value('waitUs') ?? -1;
+  const distributionUs = value('distributionUs') ?? -1;
   return Math.min(runUs, waitUs, distributionUs) < 0 ? undefined : { runUs, waitUs, distributionUs };
 }
 

@@ -143,10 +143,10 @@ export async function keepEstimates(store: ResultStore, system: System, found: r
   const estimates = store.collection(ESTIMATES);
   const at = new Date().toISOString();
   await unlessUnavailable(keepSystem(store.collection(SYSTEMS), system));
-  let isGone = false;
+  let isUnavailable = false;
   const readEarlier = async (subject: string): Promise<readonly KeptEstimate[]> => {
-    const earlier = isGone ? undefined : await unlessUnavailable(readHistory(estimates, subject));
-    isGone = earlier === undefined;
+    const earlier = isUnavailable ? undefined : await unlessUnavailable(readHistory(estimates, subject));
+    isUnavailable = earlier === undefined;
     return earlier ?? [];
   };
   for (const estimate of found)

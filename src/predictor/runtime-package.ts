@@ -30,7 +30,7 @@ export function isRuntimePackage(text: string): boolean {
  *
  * @throws PlatformError `usage` for another text, `not_found` where it is not installed
  */
-export function runtimePackageOf(text: string): RuntimePackage {
+export function findRuntimePackage(text: string): RuntimePackage {
   const [, named = ''] = FORM.exec(text) ?? [];
   if (named === '') {
     const expected = `expected ${PACKAGE}@VERSION or ${PACKAGE}@FOLDER, as in ${PACKAGE}@1.27.0`;
@@ -40,14 +40,14 @@ export function runtimePackageOf(text: string): RuntimePackage {
   if (!isVersion && !isAbsolute(named) && !named.startsWith('.')) {
     throw new PlatformError('usage', `${text}: ${named} is no version; a folder begins with / or ./`);
   }
-  const place = join(runtimesFolder(), named);
-  const folder = isVersion ? join(place, 'node_modules', PACKAGE) : resolve(named);
+  const prefix = join(runtimesFolder(), named);
+  const folder = isVersion ? join(prefix, 'node_modules', PACKAGE) : resolve(named);
   let manifest: unknown;
   try {
     manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   } catch (cause) {
     const remedy = isVersion
-      ? `'npm install --prefix ${place} ${text}' installs it`
+      ? `'npm install --prefix ${prefix} ${text}' installs it`
       : 'name the folder that has its package.json';
     throw new PlatformError('not_found', `${text} is not installed (${messageOf(cause)}); ${remedy}`, { cause });
   }

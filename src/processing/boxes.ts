@@ -52,7 +52,7 @@ function outputNamed(name: string, outputs: Outputs): TensorValue {
   throw new PlatformError('manifest', `the manifest's boxes need the output ${name}; the model has ${there}`);
 }
 
-function scoresOf(partOf: PartOf, { scores, classes, hasBackground }: Detector, boxes: number): Scores {
+function readScores(partOf: PartOf, { scores, classes, hasBackground }: Detector, boxes: number): Scores {
   if (classes !== undefined) {
     const [given, classOf] = [scores, classes].map((name) => {
       const part = partOf(name, 1);
@@ -78,12 +78,12 @@ function scoresOf(partOf: PartOf, { scores, classes, hasBackground }: Detector, 
   };
 }
 
-function candidatesOf(partOf: PartOf, name: string, detector: Detector): readonly Candidate[] {
+function findCandidates(partOf: PartOf, name: string, detector: Detector): readonly Candidate[] {
   const { format, unit, threshold, count, labels } = detector;
   const part = partOf(name, 2);
   if (part.dims[1] !== 4) throw wrongShape(name, 'four numbers for each box', part.dims);
   const numbers = numbersOf(part);
-  const scores = scoresOf(partOf, detector, part.dims[0] ?? 0);
+  const scores = readScores(partOf, detector, part.dims[0] ?? 0);
   const said = count === undefined ? scores.count : (numbersOf(partOf(count, 0))[0] ?? NaN);
   const candidates: Candidate[] = [];
   for (let box = 0; box < scores.count && box < said; box++) {
@@ -135,7 +135,7 @@ export function readBoxes(
   { limit, ...position }: BatchPosition & { readonly limit: number },
 ): readonly PredictedFeature[] {
   const partOf: PartOf = (of, rank) => partOfRank(outputNamed(of, outputs), rank, position, of);
-  const candidates = candidatesOf(partOf, name, detector);
+  const candidates = findCandidates(partOf, name, detector);
   const { suppression, masks, k = candidates.length } = detector;
   const kept = suppression === undefined ? candidates : suppressOverlaps(candidates, suppression);
   const asked = kept.slice(0, limit > 0 ? limit : k);

@@ -20,7 +20,7 @@ export interface FeatureRow {
 const SHOWN_VALUES = 6;
 
 /** null where not finite, and text for whole numbers beyond 2^53. */
-export function valuesOf({ elementType, dims, bytes }: RawFeature): (number | string | null)[] {
+export function listValues({ elementType, dims, bytes }: RawFeature): (number | string | null)[] {
   // The copy is aligned to its elements.
   const elements = elementsOf({ elementType, dims, bytes: new Uint8Array(bytes) });
   return Array.from(elements as ArrayLike<number | bigint>, (value) => {
@@ -63,7 +63,7 @@ export function featureRows(feature: PredictedFeature): readonly FeatureRow[] {
       });
     case 'raw': {
       const { output, elementType, dims } = feature;
-      const values = valuesOf({ ...feature, bytes: feature.bytes.subarray(0, SHOWN_VALUES * 8) });
+      const values = listValues({ ...feature, bytes: feature.bytes.subarray(0, SHOWN_VALUES * 8) });
       const first = values.slice(0, SHOWN_VALUES).map(shortNumber).join(', ');
       const isAll = dims.reduce((product, size) => product * size, 1) <= SHOWN_VALUES;
       const details = `${elementType} [${dims.join(', ')}]: ${first}${isAll ? '' : ', …'}`;

@@ -116,8 +116,8 @@ export async function planReproduction(
         );
       }
       const models: LoadedModel[] = [];
-      for (const [place, model] of loaded.models.entries()) {
-        const of = logged[place];
+      for (const [position, model] of loaded.models.entries()) {
+        const of = logged[position];
         if (of === undefined) continue;
         problems.push(...findProblems(model, of, (await model.weights?.identity()) ?? null));
         models.push(of.weights === 'own' ? model : { ...model, weights: undefined });
@@ -163,18 +163,18 @@ async function reproduceOne(planned: Planned, index: number, tools: ReproduceToo
     const agent = await tools.connect();
     if (pass === 0) {
       const runOptions = buildRunOptions(loaded.manifest.threads, agent.description, runtimeIn(settings));
-      for (const [place, model] of loaded.models.entries()) {
-        const isOther = logged[place]?.weights === 'own' && agent.offerWeights === undefined;
+      for (const [position, model] of loaded.models.entries()) {
+        const isOther = logged[position]?.weights === 'own' && agent.offerWeights === undefined;
         ran.push(isOther ? NO_OUTPUTS : await runOutputs(model, runOptions, agent, tools.signal));
       }
     }
     passes.push(await measured(planned, agent, tools));
   }
-  return loaded.models.flatMap((model, place) => {
-    const before = logged[place];
+  return loaded.models.flatMap((model, position) => {
+    const before = logged[position];
     if (before === undefined) return [];
     const figures = passes.flatMap((pass) => pass.get(model.name) ?? []);
-    const outputs = compareOutputs(before.outputs, ran[place]?.outputs ?? null);
+    const outputs = compareOutputs(before.outputs, ran[position]?.outputs ?? null);
     const { ratio, low, high, verdict } = comparePerformance(before, figures);
     return {
       model: before.name,
@@ -182,10 +182,10 @@ async function reproduceOne(planned: Planned, index: number, tools: ReproduceToo
       batch: loaded.manifest.batch_size,
       threads: loaded.manifest.threads,
       outputs: outputs.verdict,
-      outputs_detail: ran[place] === NO_OUTPUTS ? OTHER_WEIGHTS : outputs.detail,
+      outputs_detail: ran[position] === NO_OUTPUTS ? OTHER_WEIGHTS : outputs.detail,
       first_layer:
         outputs.verdict === 'different'
-          ? (firstDifferentLayer(before.layers, ran[place]?.layers ?? null) ?? null)
+          ? (firstDifferentLayer(before.layers, ran[position]?.layers ?? null) ?? null)
           : null,
       logged_ms: before.latency_ms,
       now_ms: ratio === null || before.latency_ms === null ? null : ratio * before.latency_ms,

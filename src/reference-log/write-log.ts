@@ -200,7 +200,7 @@ export function runtimeIn(settings: unknown): RuntimeSettings {
   return { optimization_level, execution_mode, inter_op_threads, session };
 }
 
-function conditionsOf({ runs, warnings }: LogToWrite): LoggedConditions {
+function summarizeConditions({ runs, warnings }: LogToWrite): LoggedConditions {
   const measurements = runs.flatMap((run) => run.models.flatMap((model) => run.achieved(model)?.measurement ?? []));
   const seen = measurements.flatMap(({ conditions }) => conditions ?? []);
   const time = seen.reduce((sum, { wallMs, cores }) => sum + wallMs * cores, 0);
@@ -258,7 +258,7 @@ export async function writeLog(path: string, log: LogToWrite): Promise<void> {
       evaluations: runs.map((run, index) => buildEvaluation(path, run, index)),
     },
     resolved: { host, stack, surroundings },
-    conditions: conditionsOf(log),
+    conditions: summarizeConditions(log),
     achieved,
   };
   const checksums = Object.fromEntries(SECTIONS.map((section) => [section, computeChecksum(parts[section])]));

@@ -2,7 +2,7 @@ import type { AgentChoice } from '../manifest/agents.js';
 import {
   type Candidate,
   type Requirements,
-  requirementsOf,
+  listRequirements,
   type UnmetRequirement,
   unmetRequirements,
 } from '../manifest/requirements.js';
@@ -17,8 +17,8 @@ import {
   mostThreads,
   agentChoiceOf,
   type EvaluationManifest,
-  limitsOf,
-  protocolOf,
+  readLimits,
+  readProtocol,
 } from '../manifest/evaluation.js';
 import { DISK, type ManifestFiles } from '../manifest/files.js';
 import { shippedManifest } from '../manifest/shipped-manifest.js';
@@ -68,7 +68,7 @@ export async function loadEvaluation(named: string, options: LoadEvaluationOptio
     agents = agentChoiceOf(resolved.evaluation),
     threads = mostThreads(resolved.evaluation),
   } = options;
-  const requirements = requirementsOf({ ...resolved, allowVersion, agents, threads });
+  const requirements = listRequirements({ ...resolved, allowVersion, agents, threads });
   await options.check?.(resolved.evaluation, requirements);
   const batch = options.batch ?? resolved.evaluation.batch_size;
   const dimensions = new Map([
@@ -95,8 +95,8 @@ export async function loadEvaluation(named: string, options: LoadEvaluationOptio
     dataset?.sources === undefined ? [] : [`dataset ${dataset.name} is not read: inputs are made up from a seed`];
   return {
     manifest: resolved.evaluation,
-    protocol: protocolOf(resolved.evaluation),
-    limits: limitsOf(resolved.evaluation),
+    protocol: readProtocol(resolved.evaluation),
+    limits: readLimits(resolved.evaluation),
     models,
     unusable,
     identities: resolved.identities,

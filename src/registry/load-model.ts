@@ -133,7 +133,7 @@ async function readResolvedModel(resolved: ResolvedModel, options: ReadingOption
       name,
       manifest: writtenManifest(resolved.manifest),
       identity: resolved.identity,
-      sha256: sha256Of(source),
+      sha256: findSha256(source),
       symbols,
       notes: sentences.flatMap((sentence) => (sentence === undefined ? [] : [`${name}: ${sentence}`])),
       assumed,
@@ -147,7 +147,7 @@ async function readResolvedModel(resolved: ResolvedModel, options: ReadingOption
   };
 }
 
-function sha256Of(source: ResolvedModel['source']): string | undefined {
+function findSha256(source: ResolvedModel['source']): string | undefined {
   const checksum = source.kind === 'file' ? source.checksum : undefined;
   return checksum?.algorithm === 'sha256' ? checksum.digest : undefined;
 }

@@ -1,7 +1,7 @@
 import { PlatformError } from '../base/errors.js';
 import { suggestion } from '../base/suggestion.js';
 import { leased, registrationIn } from './attach.js';
-import { failure, failureOf, type PlatformEvent } from '../evaluation/event.js';
+import { failure, toFailure, type PlatformEvent } from '../evaluation/event.js';
 import type { EvaluationJob } from './job.js';
 import type { PlatformEnd, PluginSummary } from '../evaluation/link/link.js';
 import { PluginSession } from './plugin-session.js';
@@ -246,7 +246,7 @@ export class Dispatcher {
       else if (this.#givesWay(job) || !(await this.#runOn(job, session, prepared))) next = 'queue';
     } catch (error) {
       // If the store fails, this error cannot be stored.
-      if (!this.#isClosed && !job.left.signal.aborted) await job.finish(failureOf(error)).catch(() => undefined);
+      if (!this.#isClosed && !job.left.signal.aborted) await job.finish(toFailure(error)).catch(() => undefined);
     }
     this.#running.delete(job);
     session.giveSlotBack();

@@ -22,7 +22,7 @@ export class EvaluationReader {
   async get(id: string, signal?: AbortSignal) {
     const { collections, jobs } = this.options;
     if (!jobs.has(id)) await storedRecord(collections, id);
-    const { log, close } = await this.#logOf(id, signal);
+    const { log, close } = await this.#openLog(id, signal);
     close();
     const record = jobs.get(id)?.record ?? (await storedRecord(collections, id));
     // A client that sees the last event also sees its state.
@@ -54,7 +54,7 @@ export class EvaluationReader {
     if (!jobs.has(id)) await storedRecord(collections, id);
     let sequence = afterSequence;
     while (!signal.aborted) {
-      const { log, replaced, close } = await this.#logOf(id, signal);
+      const { log, replaced, close } = await this.#openLog(id, signal);
       const until = AbortSignal.any([signal, replaced]);
       try {
         let after = { sequence, measurings: 0 };
@@ -72,7 +72,7 @@ export class EvaluationReader {
     }
   }
 
-  async #logOf(id: string, signal?: AbortSignal): Promise<OpenLog> {
+  async #openLog(id: string, signal?: AbortSignal): Promise<OpenLog> {
     const job = this.options.jobs.get(id);
     if (job === undefined) return await this.options.storedLogs.open(id, signal);
     return { log: job.log, replaced: job.left.signal, close: () => {} };

@@ -1,5 +1,5 @@
 import { isJson } from '../base/is-json.js';
-import { failure, failureOf, type FinalEvent, isFinal, type PlatformEvent } from '../evaluation/event.js';
+import { failure, toFailure, type FinalEvent, isFinal, type PlatformEvent } from '../evaluation/event.js';
 import type { PlatformEnd, PluginMessage, Registration, Run, RunKey } from '../evaluation/link/link.js';
 
 interface ActiveRun {
@@ -80,7 +80,7 @@ export class PluginSession {
     try {
       await run.keep(event);
     } catch (error) {
-      this.end(message, failureOf(error));
+      this.end(message, toFailure(error));
     }
   }
 

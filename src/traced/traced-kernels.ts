@@ -14,7 +14,7 @@ export interface TracedKernel extends KernelFacts {
   readonly runMs: readonly number[];
 }
 
-function tensorsOf(shapes: string, types: string): readonly TracedTensor[] | undefined {
+function parseShapedTensors(shapes: string, types: string): readonly TracedTensor[] | undefined {
   const dims = shapes === '' ? [] : parseShapes(shapes);
   const named = types.split(';');
   return dims?.map((one, at) => ({ elementType: named[at] === '' ? undefined : named[at], dims: one }));
@@ -39,8 +39,8 @@ export function buildTracedModel(
       index: sequenceIndex,
       name: name === '' ? opName : name,
       operator: opName,
-      inputs: tensorsOf(kernel.inputShape, kernel.inputTypes),
-      outputs: tensorsOf(kernel.shape, kernel.outputTypes),
+      inputs: parseShapedTensors(kernel.inputShape, kernel.inputTypes),
+      outputs: parseShapedTensors(kernel.shape, kernel.outputTypes),
       samplesMs: runMs,
       runs: runMs.length,
       ...(memory && { memory }),

@@ -25,7 +25,7 @@ export function asksForTraces(environment: EnvironmentVariables): boolean {
   return !disabled && ASKING.some((name) => readText(environment, name) !== undefined);
 }
 
-function oneOf<T extends string>(name: string, text: string, known: readonly T[]): T {
+function requireOneOf<T extends string>(name: string, text: string, known: readonly T[]): T {
   const found = known.find((value) => value === text);
   if (found !== undefined) return found;
   throw new PlatformError('usage', `${name}: expected ${known.join(', ')}, found ${text}`);
@@ -35,7 +35,7 @@ function oneOf<T extends string>(name: string, text: string, known: readonly T[]
 export function tracesExportersIn(environment: EnvironmentVariables): readonly Exclude<TracesExporter, 'none'>[] {
   const name = 'OTEL_TRACES_EXPORTER';
   const listed = (readText(environment, name) ?? 'otlp').split(',').map((text) => text.trim());
-  const exporters = new Set(listed.map((text) => oneOf(name, text, TRACES_EXPORTERS)));
+  const exporters = new Set(listed.map((text) => requireOneOf(name, text, TRACES_EXPORTERS)));
   return [...exporters].filter((exporter) => exporter !== 'none');
 }
 
@@ -43,7 +43,7 @@ export function tracesExportersIn(environment: EnvironmentVariables): readonly E
 export function otlpProtocolIn(environment: EnvironmentVariables): OtlpProtocol {
   for (const name of ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL']) {
     const text = readText(environment, name);
-    if (text !== undefined) return oneOf(name, text, OTLP_PROTOCOLS);
+    if (text !== undefined) return requireOneOf(name, text, OTLP_PROTOCOLS);
   }
   return 'http/protobuf';
 }

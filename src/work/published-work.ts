@@ -75,7 +75,7 @@ export class PublishedWork {
     try {
       for (;;) {
         throwIfCancelled(signal);
-        for (const item of left.splice(0, this.#room())) await queue.publish(system, this.#messageOf(item));
+        for (const item of left.splice(0, this.#room())) await queue.publish(system, this.#buildMessage(item));
         const [first] = this.#outstanding.values();
         if (first === undefined) return;
         const [index = 0] = first.missing;
@@ -102,7 +102,7 @@ export class PublishedWork {
     return Math.max(0, ITEMS_EACH * Math.max(1, this.#serving) - this.#outstanding.size);
   }
 
-  #messageOf(item: readonly IndexedWork[]): WorkMessage {
+  #buildMessage(item: readonly IndexedWork[]): WorkMessage {
     const { wantedBy } = this.options;
     const id = randomUUID();
     this.#outstanding.set(id, { item, missing: new Set(item.keys()) });
@@ -159,18 +159,18 @@ export class PublishedWork {
     const [only] = missing;
     if (only === undefined) return;
     if (missing.length === 1) {
-      yield { index: only.index, measurement: this.#failureOf(only, reason) };
+      yield { index: only.index, measurement: this.#buildFailure(only, reason) };
       return;
     }
     const middle = Math.ceil(missing.length / 2);
-    const halves = [missing.slice(0, middle), missing.slice(middle)].map((half) => this.#messageOf(half));
+    const halves = [missing.slice(0, middle), missing.slice(middle)].map((half) => this.#buildMessage(half));
     const replace = queue.replaceFailed((failed) => (failed.message.id === message.id ? halves : undefined));
     if ((await replace.catch(() => 0)) > 0) return;
     // Another process has already retried the work or is reading it now, or the broker is unavailable.
     for (const half of halves) await queue.publish(this.options.system, half);
   }
 
-  #failureOf({ request }: WorkRequest, reason: string): Measurement {
+  #buildFailure({ request }: WorkRequest, reason: string): Measurement {
     const { benchmark, runOptions, protocol, context, occasion, limits } = request;
     return {
       signature: benchmark.signature,

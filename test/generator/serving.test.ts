@@ -5,7 +5,7 @@ import { after, describe, test } from 'node:test';
 import { numbersIn } from '../../src/base/core-affinity.js';
 import { type LoadGenerator, startGenerator } from '../../src/generator/start.js';
 import { poissonArrivals } from '../../src/load/schedule.js';
-import { summaryOf } from '../../src/load/summary.js';
+import { summarizeTrial } from '../../src/load/summary.js';
 import { buildRunOptions } from '../../src/measurement/system.js';
 import { agentForSuite } from '../agent/support/running-agent.js';
 import { measuringProcessesOf, needsLinux } from '../agent/support/processes.js';
@@ -56,7 +56,7 @@ describe('a generator with an agent', () => {
       assert.equal(error, null);
       freeMs = finishedMs;
     }
-    const summary = summaryOf(trial.records, trial, { bound: undefined, servers: 1, isOpen: true });
+    const summary = summarizeTrial(trial.records, trial, { bound: undefined, servers: 1, isOpen: true });
     // The time until the first answer counts on one side of the law only.
     const first = trial.records[0];
     const last = trial.records.at(-1);
@@ -76,7 +76,7 @@ describe('a generator with an agent', () => {
     const arrivals = Array.from({ length: 40 }, () => ({ atMs: 0, samples: 1 }));
     const trial = await generator.trial({ plan: { kind: 'open', arrivals }, dispatch: 'turns', seed: 1, limit: 4 });
     assert.deepEqual(trial.end, { kind: 'complete' });
-    const { meanBatch } = summaryOf(trial.records, trial, { bound: undefined, servers: 1, isOpen: true });
+    const { meanBatch } = summarizeTrial(trial.records, trial, { bound: undefined, servers: 1, isOpen: true });
     assert.ok(meanBatch !== null && meanBatch > 3, `${meanBatch}`);
     await generator.close();
   });

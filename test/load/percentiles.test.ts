@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { batchCurve, interpolated } from '../../src/load/batch-curve.js';
-import { boundOf } from '../../src/load/bound.js';
+import { parseBound } from '../../src/load/bound.js';
 import { leastQueries, nearestRank, upperPercentile } from '../../src/load/percentiles.js';
 
 test('early stopping asks for as many queries as the published rule', () => {
@@ -34,10 +34,10 @@ test('the upper estimate leaves out t - 1 queries, and needs as many as t = 1 do
 });
 
 test('bounds are read as people write them', () => {
-  assert.deepEqual(boundOf('20ms@p99'), { ms: 20, share: 0.99 });
-  assert.deepEqual(boundOf('1.5s@p99.9'), { ms: 1500, share: 0.999 });
+  assert.deepEqual(parseBound('20ms@p99'), { ms: 20, share: 0.99 });
+  assert.deepEqual(parseBound('1.5s@p99.9'), { ms: 1500, share: 0.999 });
   for (const wrong of ['20ms', '20@p99', '0ms@p99', '20ms@p0', '20ms@p100', '-5ms@p99']) {
-    assert.equal(boundOf(wrong), undefined, wrong);
+    assert.equal(parseBound(wrong), undefined, wrong);
   }
 });
 

@@ -3,7 +3,7 @@ import { NO_BATCHING } from '../../src/load/batcher.js';
 import type { Bound } from '../../src/load/bound.js';
 import { exponential, poissonArrivals } from '../../src/load/schedule.js';
 import { type ServiceTimes, type SimulatedTrial, simulateTrial } from '../../src/load/simulate.js';
-import { summaryOf, type TrialSummary } from '../../src/load/summary.js';
+import { summarizeTrial, type TrialSummary } from '../../src/load/summary.js';
 
 export { uniform, xoshiro128pp };
 
@@ -30,7 +30,7 @@ export function poissonTrial(
 }
 
 export function summarized(trial: SimulatedTrial, bound?: Bound): TrialSummary {
-  return summaryOf(trial.records, trial, { bound, servers: 1, isOpen: true });
+  return summarizeTrial(trial.records, trial, { bound, servers: 1, isOpen: true });
 }
 
 export interface Spread {

@@ -5,7 +5,7 @@ import { VirtualClock } from '../../src/load/clock.js';
 import { nearestRank } from '../../src/load/percentiles.js';
 import { poissonArrivals } from '../../src/load/schedule.js';
 import { type ServiceTimes, simulatedTarget, simulateTrial } from '../../src/load/simulate.js';
-import { summaryOf } from '../../src/load/summary.js';
+import { summarizeTrial } from '../../src/load/summary.js';
 import { type Dispatch, DISPATCHES, type QueryRecord, Trial, type TrialOutcome } from '../../src/load/trial.js';
 import { CONSTANT, exponentialService, poissonTrial, summarized } from './support.js';
 
@@ -67,7 +67,7 @@ test('a generator that is stalled itself gives no result', () => {
   ).start();
   clock.run();
   assert.ok(outcome);
-  const summary = summaryOf(records, outcome, { bound: { ms: 20, share: 0.99 }, servers: 1, isOpen: true });
+  const summary = summarizeTrial(records, outcome, { bound: { ms: 20, share: 0.99 }, servers: 1, isOpen: true });
   assert.match(summary.invalid ?? '', /the generator sent 1 % of the queries more than .* late/);
   assert.equal(summary.holds, null);
 });
@@ -123,7 +123,7 @@ test('a server that ends makes the trial fail with its reason', () => {
 test('clients send their next query after the answer and the think time', () => {
   const plan = { kind: 'closed', clients: 3, thinkMs: [2], samples: 1, queries: 3000, leastMs: 0 } as const;
   const trial = simulateTrial({ ...OPEN, plan }, NO_BATCHING, [CONSTANT]);
-  const summary = summaryOf(trial.records, trial, { bound: undefined, servers: 1, isOpen: false });
+  const summary = summarizeTrial(trial.records, trial, { bound: undefined, servers: 1, isOpen: false });
   // X <= min(1 / s, k / (s + z)); with constant service, both are reached at k = 3, s = 1, z = 2.
   assert.ok(Math.abs((summary.achievedPerSecond ?? 0) - 1000) < 5, `${summary.achievedPerSecond}`);
   assert.ok(trial.longestQueue <= 3);
@@ -136,7 +136,7 @@ test('utilization is the busy time of each server from the first to the last ans
     const left = [...runsMs];
     const service = { runMs: () => left.shift() ?? NaN };
     const trial = simulateTrial({ ...OPEN, plan, limit }, { limit, waitMs: 0 }, Array(servers).fill(service));
-    const summary = summaryOf(trial.records, trial, { bound: undefined, servers, isOpen: true });
+    const summary = summarizeTrial(trial.records, trial, { bound: undefined, servers, isOpen: true });
     return summary.utilization ?? NaN;
   };
   // The first run is long, and ends where the time begins.
@@ -154,7 +154,7 @@ test('a closed loop holds a bound or not by early stopping, and too few queries 
     const bound = { ms: boundMs, share: 0.9 };
     const plan = { kind: 'closed', clients: 1, thinkMs: [0], samples: 1, queries, leastMs: 0 } as const;
     const trial = simulateTrial({ ...OPEN, plan, bound }, NO_BATCHING, [CONSTANT]);
-    return summaryOf(trial.records, trial, { bound, servers: 1, isOpen: false }).holds;
+    return summarizeTrial(trial.records, trial, { bound, servers: 1, isOpen: false }).holds;
   };
   assert.deepEqual([holds(2, 44), holds(0.5, 44), holds(2, 43)], [true, false, null]);
 });
@@ -165,7 +165,7 @@ test('one common queue waits least, and random queues wait longest', () => {
     const options = { plan: { kind: 'open', arrivals }, dispatch, seed: 3, limit: 1 } as const;
     const trial = simulateTrial(options, NO_BATCHING, [1, 2, 3].map(serviceOf));
     assert.equal(new Set(trial.records.map(({ server }) => server)).size, 3);
-    return summaryOf(trial.records, trial, { bound: undefined, servers: 3, isOpen: true }).waitMeanMs ?? NaN;
+    return summarizeTrial(trial.records, trial, { bound: undefined, servers: 3, isOpen: true }).waitMeanMs ?? NaN;
   };
   const waits = DISPATCHES.map((dispatch) => waitOf(dispatch, exponentialService));
   const [turns = NaN, random = NaN, queue = NaN] = waits;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kindJsonSchema } from '../../src/manifest/load.js';
-import { firstSizes, agentChoiceOf, limitsOf, protocolOf } from '../../src/manifest/evaluation.js';
+import { firstSizes, agentChoiceOf, readLimits, readProtocol } from '../../src/manifest/evaluation.js';
 import { limitsSchema, protocolSchema } from '../../src/measurement/protocol.js';
 import { manifestOf, problemsOf } from './read-manifest.js';
 
@@ -49,8 +49,11 @@ test('fewer runs than the usual minimum are all made', () => {
 test('protocol and limits are those that measurements take', () => {
   const evaluation = manifestOf('evaluation', `${SHORTEST}protocol: {memory_limit_gib: 1.5, time_budget_ms: 250}`);
   const protocol = { warmupRuns: 3, runs: 50, minRuns: 10, timeBudgetMs: 250 };
-  assert.deepEqual(protocolSchema.parse(protocolOf(evaluation)), protocol);
-  assert.deepEqual(limitsSchema.parse(limitsOf(evaluation)), { timeLimitMs: 120_000, memoryLimitBytes: 1_610_612_736 });
+  assert.deepEqual(protocolSchema.parse(readProtocol(evaluation)), protocol);
+  assert.deepEqual(limitsSchema.parse(readLimits(evaluation)), {
+    timeLimitMs: 120_000,
+    memoryLimitBytes: 1_610_612_736,
+  });
 });
 
 test('models are read with the first size of each dimension; batch is no dimension', () => {

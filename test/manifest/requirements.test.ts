@@ -5,7 +5,7 @@ import type { ResolvedEvaluation } from '../../src/manifest/resolve-evaluation.j
 import { ONE_AGENT } from '../../src/manifest/agents.js';
 import {
   meetsFramework,
-  requirementsOf,
+  listRequirements,
   findRemedies,
   type UnmetRequirement,
   unmetRequirements,
@@ -144,7 +144,10 @@ test('requirements are taken from an evaluation without anything else of it', ()
     agents: ONE_AGENT,
     threads: 2,
   };
-  assert.deepEqual(requirementsOf({ ...evaluation, models }), required);
-  assert.deepEqual(requirementsOf({ ...evaluation, models, allowVersion: false }), required);
-  assert.deepEqual(requirementsOf({ ...evaluation, models, allowVersion: true }), { ...required, allowVersion: true });
+  assert.deepEqual(listRequirements({ ...evaluation, models }), required);
+  assert.deepEqual(listRequirements({ ...evaluation, models, allowVersion: false }), required);
+  assert.deepEqual(listRequirements({ ...evaluation, models, allowVersion: true }), {
+    ...required,
+    allowVersion: true,
+  });
 });

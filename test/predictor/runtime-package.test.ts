@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { runtimePackageOf } from '../../src/predictor/runtime-package.js';
+import { findRuntimePackage } from '../../src/predictor/runtime-package.js';
 import { temporaryFolder } from '../store/temporary-folder.js';
 
 async function runtimes(t: TestContext): Promise<string> {
@@ -27,13 +27,13 @@ describe('a package of the runtime', () => {
   test('is found by its version, and by its folder', async (t) => {
     const folder = await runtimes(t);
     const place = await installed(join(folder, '1.27.0'), '1.27.0');
-    assert.deepEqual(runtimePackageOf('onnxruntime-node@1.27.0'), { folder: place, version: '1.27.0' });
-    assert.deepEqual(runtimePackageOf(`onnxruntime-node@${place}`), { folder: place, version: '1.27.0' });
+    assert.deepEqual(findRuntimePackage('onnxruntime-node@1.27.0'), { folder: place, version: '1.27.0' });
+    assert.deepEqual(findRuntimePackage(`onnxruntime-node@${place}`), { folder: place, version: '1.27.0' });
   });
 
   test('that is not installed is refused with the command that installs it', async (t) => {
     const folder = await runtimes(t);
-    assert.throws(() => runtimePackageOf('onnxruntime-node@1.2.3'), {
+    assert.throws(() => findRuntimePackage('onnxruntime-node@1.2.3'), {
       code: 'not_found',
       message: new RegExp(`'npm install --prefix ${join(folder, '1.2.3')} onnxruntime-node@1.2.3' installs it$`),
     });
@@ -42,16 +42,18 @@ describe('a package of the runtime', () => {
   test('is refused where another version or another package is in its place', async (t) => {
     const folder = await runtimes(t);
     await installed(join(folder, '1.27.0'), '1.26.0');
-    assert.throws(() => runtimePackageOf('onnxruntime-node@1.27.0'), { message: /has version 1\.26\.0, not 1\.27\.0/ });
+    assert.throws(() => findRuntimePackage('onnxruntime-node@1.27.0'), {
+      message: /has version 1\.26\.0, not 1\.27\.0/,
+    });
     const other = await installed(join(folder, 'other'), '1.27.0', 'something-else');
-    assert.throws(() => runtimePackageOf(`onnxruntime-node@${other}`), {
+    assert.throws(() => findRuntimePackage(`onnxruntime-node@${other}`), {
       message: /is not the package onnxruntime-node$/,
     });
   });
 
   test('is named by a version or a folder, by nothing else', () => {
     for (const text of ['onnxruntime-web@1.27.0', 'onnxruntime-node', 'onnxruntime-node@', 'onnxruntime-node@^1']) {
-      assert.throws(() => runtimePackageOf(text), { code: 'usage' }, text);
+      assert.throws(() => findRuntimePackage(text), { code: 'usage' }, text);
     }
   });
 });

@@ -116,7 +116,8 @@ describe('the time for a request', () => {
   test('ends the call, then its connection', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const { account, begin, ask } = receiving(limits);
-    const [silent, unfinished] = [begin(), ask('x')];
+    const silent = begin();
+    const unfinished = ask('x');
     t.mock.timers.tick(2999);
     assert.deepEqual([silent.call.statuses, account], [[], []]);
     t.mock.timers.tick(1);
@@ -127,7 +128,9 @@ describe('the time for a request', () => {
   test('does not count after its end, after the first request of a stream, or after the call', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const { account, begin, ask } = receiving(limits);
-    const [complete, stream, over] = [ask('x'), ask('x', { requestStream: true }), begin()];
+    const complete = ask('x');
+    const stream = ask('x', { requestStream: true });
+    const over = begin();
     complete.call.client.onReceiveHalfClose();
     over.call.client.onCancel();
     t.mock.timers.tick(10_000);

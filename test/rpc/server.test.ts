@@ -17,7 +17,8 @@ const deadlineMs = 20_000;
 const DONE = new PlatformError('unavailable', 'done');
 
 test('a listener survives errors of single connections, and fails with the cause where it cannot listen', async (t) => {
-  const [listener, another] = [net.createServer(), net.createServer()];
+  const listener = net.createServer();
+  const another = net.createServer();
   t.after(() => listener.close());
   const address = await bind(listener, { host: 'localhost', port: 0 }, '127.0.0.1');
   assert.match(address, /^localhost:[1-9]\d*$/);

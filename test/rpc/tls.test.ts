@@ -46,7 +46,8 @@ describe('TLS', { timeout: 30_000 }, () => {
   test('a client that is told to use TLS, or has a certificate, sends nothing in plain text', async (t) => {
     const { caPem, identity } = ours();
     // A TLS handshake (RFC 8446, 5.1), and the preface of HTTP/2.
-    const [handshake, preface] = [22, 'P'.charCodeAt(0)];
+    const handshake = 22;
+    const preface = 'P'.charCodeAt(0);
     for (const [options, expected] of [
       [{ tls: true }, handshake],
       [{ security: { identity } }, handshake],

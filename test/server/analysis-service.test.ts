@@ -16,7 +16,8 @@ import { until } from '../support/until.js';
 const COLUMNS = [{ key: 'n', title: 'n', align: 'right' }] as const;
 
 function counting(): { readonly analysis: Analysis<{ n: number }>; readonly most: () => number } {
-  let [running, most] = [0, 0];
+  let running = 0;
+  let most = 0;
   const analysis: Analysis<{ n: number }> = {
     name: 'count',
     description: 'counts',

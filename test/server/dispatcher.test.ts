@@ -153,7 +153,8 @@ describe('a plugin', deadline, () => {
 
   it('is given no evaluation of another plugin', async (t) => {
     const platform = await fresh(t);
-    const [fake, other] = [attached(platform), attached(platform, { name: 'other' })];
+    const fake = attached(platform);
+    const other = attached(platform, { name: 'other' });
     await until(() => platform.plugins().length === 2);
     for (const n of [1, 2]) await platform.submit(`evaluation-${n}`, submitted());
     await platform.submit('evaluation-3', submitted({ plugin: 'other' }));

@@ -180,10 +180,8 @@ describe('predicting through a server', { timeout: 120_000 }, () => {
     const register = (address: string) => directory.register(offer({ address, tls: false, models }));
     const leave = (address: string) =>
       directory.unregister(directory.list().find((one) => one.address === address)?.id ?? assert.fail());
-    const [one, other] = [
-      await startAgent({ resolveModel: predictionModels() }),
-      await startAgent({ resolveModel: predictionModels() }),
-    ];
+    const one = await startAgent({ resolveModel: predictionModels() });
+    const other = await startAgent({ resolveModel: predictionModels() });
     for (const agent of [one, other]) t.after(() => agent.close());
     const forwarding = new PredictionForwarding(directory, {});
     t.after(() => forwarding.close());
@@ -194,7 +192,8 @@ describe('predicting through a server', { timeout: 120_000 }, () => {
       return client.unary(PredictService.close, request, { deadlineMs: 10_000 });
     };
     register(one.address);
-    const [first, second] = [await open(), await open()];
+    const first = await open();
+    const second = await open();
     const client = forwarding.clientFor(first);
     assert.equal(forwarding.clientFor(second), client, 'an agent has one connection');
     leave(one.address);

@@ -20,7 +20,9 @@ function logged(sequence: number, at = AT): LoggedEvent {
 /** A cache of results in a store, and the number of times that it read the store. */
 function caching() {
   const { events } = evaluationCollections(new MemoryResultStore());
-  let [reads, reading, most] = [0, 0, 0];
+  let reads = 0;
+  let reading = 0;
+  let most = 0;
   const get: Collection<EventDocument>['get'] = async (key) => {
     reads++;
     most = Math.max(most, ++reading);

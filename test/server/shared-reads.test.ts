@@ -29,7 +29,8 @@ test('readers of the same thing share one read, until the last one has closed it
 test('while as many things as allowed are open, readers of others wait, and those of open ones do not', async () => {
   const reads = new SharedReads<number>(2);
   const { read } = counted();
-  const [a, b] = [await reads.open('a', read), await reads.open('b', read)];
+  const a = await reads.open('a', read);
+  const b = await reads.open('b', read);
   let isOpen = false;
   const waiting = reads.open('c', read).then((opened) => {
     isOpen = true;

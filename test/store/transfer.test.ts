@@ -138,7 +138,8 @@ describe('moving a store', () => {
     ],
   ];
   it('has the lines before one that cannot be read', async () => {
-    const [from, into] = [await openMemoryStore(), await openMemoryStore()];
+    const from = await openMemoryStore();
+    const into = await openMemoryStore();
     await from.putMeasurement(sampleMeasurement(1));
     await from.putMeasurement(sampleMeasurement(2));
     const lines = (await exported(from)).split('\n');

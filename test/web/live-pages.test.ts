@@ -19,7 +19,8 @@ async function wayTo(t: TestContext, address: string) {
   const { hostname, port } = new URL(address);
   const sockets = new Set<net.Socket>();
   const lastIds: number[] = [];
-  let [isCut, refused] = [false, 0];
+  let isCut = false;
+  let refused = 0;
   const server = net.createServer((near) => {
     near.on('error', () => {});
     if (isCut) {

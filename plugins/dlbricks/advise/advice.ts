@@ -81,16 +81,16 @@ export function savingBetween(slow: TimedVariant, fast: TimedVariant): Saving | 
 
 /** The unit of each kernel; one that the runtime added, such as a Cast, is in the unit of its reader. */
 function unitsOfKernels({ graph, kernels }: TimedVariant, unitOf: readonly number[]): readonly (number | undefined)[] {
-  const places: (number | undefined)[] = graph.layers.map(() => undefined);
+  const kernelUnits: (number | undefined)[] = graph.layers.map(() => undefined);
   const readers = new Map<string, number>();
   for (const [index, kernel] of [...graph.layers.entries()].reverse()) {
     const end = kernels.ends[index];
     const reader = kernel.outputs.map((output) => readers.get(output)).find((place) => place !== undefined);
-    if (!isReorder(kernel)) places[index] = end === undefined ? reader : unitOf[end];
-    const unit = places[index];
+    if (!isReorder(kernel)) kernelUnits[index] = end === undefined ? reader : unitOf[end];
+    const unit = kernelUnits[index];
     if (unit !== undefined) for (const name of kernel.inputs) readers.set(name, unit);
   }
-  return places;
+  return kernelUnits;
 }
 
 /** Mean times, Infinity where the variant has no kernel for the unit, and that of kernels that belong to no unit. */
@@ -98,10 +98,10 @@ function unitTimes(variant: TimedVariant, { units, unitOf }: Units) {
   const ms = units.map(() => Infinity);
   const blocked = units.map(() => false);
   let otherMs = 0;
-  const places = unitsOfKernels(variant, unitOf);
+  const kernelUnits = unitsOfKernels(variant, unitOf);
   for (const [index, kernel] of variant.graph.layers.entries()) {
     const time = meanMs(variant, index);
-    const unit = places[index];
+    const unit = kernelUnits[index];
     if (unit === undefined) {
       if (!isReorder(kernel)) otherMs += time;
       continue;
@@ -173,11 +173,11 @@ function floorsOfUnits(source: LayerGraph, today: TimedVariant, variants: readon
     return leastWithChanges({ plain, blocked, changes }) + otherMs;
   };
   const withReordersMs = !isBlockedAnywhere ? freeMs : perByte === undefined ? null : withReorders(perByte);
-  const places = unitsOfKernels(today, units.unitOf);
+  const kernelUnits = unitsOfKernels(today, units.unitOf);
   const changesMs = today.graph.layers.flatMap((kernel, index) => (isReorder(kernel) ? [meanMs(today, index)] : []));
   const weights = today.graph.layers.map((kernel, index) => {
     if (isReorder(kernel)) return 0;
-    const unit = places[index] ?? -1;
+    const unit = kernelUnits[index] ?? -1;
     const ofUnit = own?.ms[unit] ?? 0;
     return ofUnit === 0 ? meanMs(today, index) : (meanMs(today, index) * (best[unit]?.ms ?? 0)) / ofUnit;
   });

@@ -152,7 +152,7 @@ export function copiesFor(weightBytes: number, roughMs: number, surroundings: Su
   return STEPS.reduce<number>((copies, step) => (copies < wanted && step <= affordable ? step : copies), STEPS[0]);
 }
 
-function copiesOf(brick: Brick, source: Model, copies: number, weights: CopiedWeights): BrickCopies {
+function copyWithBaseline(brick: Brick, source: Model, copies: number, weights: CopiedWeights): BrickCopies {
   const activations = brick.inputs.filter(({ role }) => role === 'activation').length;
   const options = { joined: true, packed: listPackedValues(source, copies) };
   const baseline = emptyCall(activations, copies * source.graph.outputs.length, options);
@@ -161,7 +161,7 @@ function copiesOf(brick: Brick, source: Model, copies: number, weights: CopiedWe
 
 /** Each copy has all weights of its own. */
 export function copyBrick(brick: Brick, copies: number): BrickCopies {
-  return copiesOf(brick, brickModel(brick), copies, { sets: copies, shared: [] });
+  return copyWithBaseline(brick, brickModel(brick), copies, { sets: copies, shared: [] });
 }
 
 /**
@@ -178,5 +178,5 @@ export function copyShortBrick(brick: Brick, roughMs: number, surroundings: Surr
   const ownBytes = inputBytes(own, 'weight');
   const copies = copiesFor(ownBytes, roughMs, surroundings);
   const sets = ownBytes === 0 ? 1 : Math.round(surroundings.modelWeightBytes / ownBytes);
-  return copiesOf(brick, source, copies, { sets: Math.min(Math.max(1, sets), copies), shared });
+  return copyWithBaseline(brick, source, copies, { sets: Math.min(Math.max(1, sets), copies), shared });
 }

@@ -48,7 +48,7 @@ export function callNeed(signature: string, protocol: Protocol): Need {
 }
 
 /** Runs as often as a composite, because it may take long. */
-export function handingOverNeed(signature: string, protocol: Protocol): Need {
+export function outputCopyNeed(signature: string, protocol: Protocol): Need {
   return callNeed(signature, protocolOfComposite(protocol));
 }
 
@@ -70,7 +70,7 @@ export function callNeeds({ call, handing_over: handed }: ModelRecipe, protocol:
   const handing = handed === undefined ? [] : [handed.leaving, handed.staying];
   return [
     ...(call === undefined ? [] : [callNeed(call, protocol)]),
-    ...handing.map((signature) => handingOverNeed(signature, protocol)),
+    ...handing.map((signature) => outputCopyNeed(signature, protocol)),
   ];
 }
 

@@ -22,7 +22,8 @@ function kernelsByOperator({ graph }: Model) {
 
 /** Operators with their domain where they have one, as in "com.microsoft.QLinearAdd". */
 export function kernelDifferences(file: Model, filled: Model) {
-  const [own, made] = [kernelsByOperator(file), kernelsByOperator(filled)];
+  const own = kernelsByOperator(file);
+  const made = kernelsByOperator(filled);
   return [...new Set([...own.keys(), ...made.keys()])]
     .map((operator) => ({
       operator,

@@ -185,7 +185,8 @@ function inputTypes({ model: { graph } }: LoadedModel): string {
 
 /** @throws PlatformError `usage` where the two cannot get the same inputs */
 function requireEqualInputs(references: Both<string>, loaded: Both<LoadedModel>): void {
-  const [first, second] = [inputTypes(loaded[0]), inputTypes(loaded[1])];
+  const first = inputTypes(loaded[0]);
+  const second = inputTypes(loaded[1]);
   if (first === second) return;
   const problem = `${references[0]} takes ${first}, and ${references[1]} ${second}, which are not the same inputs`;
   throw new PlatformError('usage', `${problem}; name manifests with steps for pictures, or other models`);

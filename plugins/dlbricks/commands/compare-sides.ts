@@ -71,7 +71,8 @@ export async function openSides(
   const models = await load(agents[0]);
   const others = agents[0] === agents[1] ? models : await load(agents[1]);
   const open = (at: 0 | 1, loaded: readonly LoadedModel[]) => {
-    const [side, agent] = [sides[at], agents[at]];
+    const side = sides[at];
+    const agent = agents[at];
     const runOptions = buildRunOptions(side.threads, agent.description, side.settings);
     assertEnoughCores(runOptions, agent.description);
     return { side, agent, runOptions, system: identifySystem(agent.description, runOptions), loaded };

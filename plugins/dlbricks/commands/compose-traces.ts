@@ -151,7 +151,7 @@ async function estimateOnnx(
   host: CommandHost,
 ): Promise<TracedSum> {
   const settings = { granularity: options.granularity ?? 1, runOptions: askedRunOptions(options) };
-  const sumOf = async (graph: FileGraph): Promise<TracedSum> => {
+  const estimateGraph = async (graph: FileGraph): Promise<TracedSum> => {
     const target = await onnxTarget(model, { ...settings, graph }, agent, host.signal);
     return estimator.sum(options.occurrences === 'others' ? target : withCall(target, estimator.book));
   };
@@ -159,10 +159,10 @@ async function estimateOnnx(
   const openToo = model.open === undefined ? [] : (['optimized_open'] as const);
   const optimized: readonly FileGraph[] = cut === 'layer' ? [] : ['optimized', ...openToo];
   const [first = 'source', ...others] = cut === 'kernel' ? optimized : (['source', ...optimized] as const);
-  let best = await sumOf(first);
+  let best = await estimateGraph(first);
   for (const graph of others) {
     if (best.measuredShare === 1) break;
-    const sum = await sumOf(graph);
+    const sum = await estimateGraph(graph);
     const better = sum.coverage - best.coverage || sum.measuredShare - best.measuredShare;
     if (better > 0) best = sum;
   }
@@ -194,7 +194,7 @@ export async function composeFromTraces(
   const files = references.filter((reference) => !reference.startsWith(IN_TRACES));
   const inFiles = await loadModels(files, options, host);
   /** An interrupt takes effect between two models. */
-  const sumsOf = async (targets: readonly Target[], reuse: Reuse): Promise<TracedSum[]> => {
+  const estimateTargets = async (targets: readonly Target[], reuse: Reuse): Promise<TracedSum[]> => {
     const found: TracedSum[] = [];
     for (const target of targets) {
       await setImmediate();
@@ -205,15 +205,15 @@ export async function composeFromTraces(
   };
   const inTraces = references.filter((name) => name.startsWith(IN_TRACES));
   const targets = inTraces.map((reference) => targetInTraces(reference, book));
-  const sums = await sumsOf(targets, settings.reuse);
+  const sums = await estimateTargets(targets, settings.reuse);
   for (const model of inFiles) sums.push(await estimateOnnx(model, options, estimator, agent, host));
   const [refused] = book.refused.values();
   if (references.length === 0 && refused !== undefined) throw new PlatformError('usage', refused);
-  if (references.length === 0) sums.push(...(await sumsOf(book.targets, settings.reuse)));
+  if (references.length === 0) sums.push(...(await estimateTargets(book.targets, settings.reuse)));
   if (sums.length === 0) throw new PlatformError('usage', NO_LAYERS);
   // The error of estimates is learned from estimates that use no measurement of their own model.
   const whole = book.targets.filter(({ wholeMs }) => wholeMs !== undefined);
-  const known = await sumsOf(whole, settings.reuse === 'own' ? 'own' : 'others');
+  const known = await estimateTargets(whole, settings.reuse === 'own' ? 'own' : 'others');
   const sources = [...new Set(models.map(({ source }) => source))];
   const ofSystem = 'the traces name their system only, see system';
   const reasons = { ...NO_WHOLE_MODEL, protocol: 'the traces do not state it', host: ofSystem, stack: ofSystem };

@@ -14,7 +14,8 @@ interface ValidateOptions extends SweepMeasuringOptions {
 async function writeCalibration(folder: string, estimated: readonly Estimated[]): Promise<void> {
   for (const { report } of estimated) {
     const { summary } = report;
-    const [{ batch }, { threads }] = [report.settings, report.system];
+    const { batch } = report.settings;
+    const { threads } = report.system;
     const file = estimated.length === 1 ? 'calibration.svg' : `calibration-batch-${batch}-threads-${threads}.svg`;
     const title = `Calibration of the intervals, batch ${batch}, threads: ${threads}`;
     await writeResult(join(folder, file), calibrationPlot(title, summary));

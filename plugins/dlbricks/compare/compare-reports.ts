@@ -108,7 +108,7 @@ function listEntries(reports: readonly Comparable[]) {
   return reports.flatMap((report) => report.models.map((model) => ({ report, model })));
 }
 
-function rowOf({ report, model }: Entry): Row {
+function buildRow({ report, model }: Entry): Row {
   const { name, dimensions } = model;
   const { settings, system } = report;
   return {
@@ -124,7 +124,7 @@ function rowOf({ report, model }: Entry): Row {
 function keyEntries(entries: readonly Entry[], several: Readonly<Record<'threads' | 'settings', boolean>>) {
   return new Map(
     entries.map((entry) => {
-      const row = rowOf(entry);
+      const row = buildRow(entry);
       const paired = {
         ...row,
         threads: several.threads ? row.threads : undefined,
@@ -136,7 +136,7 @@ function keyEntries(entries: readonly Entry[], several: Readonly<Record<'threads
 }
 
 function hasSeveral(entries: readonly Entry[], key: 'threads' | 'settings'): boolean {
-  return new Set(entries.map((entry) => rowOf(entry)[key])).size > 1;
+  return new Set(entries.map((entry) => buildRow(entry)[key])).size > 1;
 }
 
 const ASPECTS = 'cut granularity keep_dynamic warmup_runs runs min_runs time_budget_ms'.split(' ');
@@ -342,7 +342,7 @@ export function compareReports(before: readonly Comparable[], after: readonly Co
   const models = pairs.map((pair) => comparedModel(pair, comparable.length));
   const rowsIn = (entries: typeof byKey, others: typeof byKey): LabelledRow[] => {
     const alone = [...entries].filter(([key]) => !others.has(key));
-    return alone.map(([key, { entry }]) => ({ ...rowOf(entry), label: labels.get(key) ?? '' }));
+    return alone.map(([key, { entry }]) => ({ ...buildRow(entry), label: labels.get(key) ?? '' }));
   };
   return {
     aspects: findAspects(comparable),

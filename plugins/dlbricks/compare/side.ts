@@ -6,7 +6,7 @@ import {
   numberIn,
   PlatformError,
   type RuntimePackage,
-  runtimePackageOf,
+  findRuntimePackage,
   runtimeSettings,
   schemaProblems,
   SESSION_KEYS,
@@ -47,7 +47,7 @@ export function parseSide(text: string): Side {
     if (part === DEFAULT) continue;
     if (given.has(key)) throw wrong(`${key} is there twice; leave one of the two out`);
     if (key !== '') given.add(key);
-    if (isRuntimePackage(part)) runtime = runtimePackageOf(part);
+    if (isRuntimePackage(part)) runtime = findRuntimePackage(part);
     else if (key === 'agent') agent = value;
     else if (key === 'framework') {
       framework = FRAMEWORK_NAMES.find((name) => name === value);

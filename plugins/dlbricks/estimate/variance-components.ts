@@ -102,7 +102,8 @@ function sumSquares({ bricks, processes }: Block): Squares {
     for (const one of indices) {
       for (const other of indices) {
         const part = (one === other ? 1 : 0) - 1 / count;
-        const [row = [], ownRow = []] = [matrix[one], ofOwn[one]];
+        const row = matrix[one] ?? [];
+        const ownRow = ofOwn[one] ?? [];
         row[other] = (row[other] ?? 0) + weight * part;
         ownRow[other] = (ownRow[other] ?? 0) + weight ** 2 * part;
       }

@@ -15,7 +15,7 @@ import {
   type Task,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
-import { handingOverNeed } from '../bricks/needs.js';
+import { outputCopyNeed } from '../bricks/needs.js';
 import { roughMsOfBrick } from '../cut/rough-time.js';
 import { emptyCall } from '../bricks/empty-call.js';
 import { outputCopy } from '../bricks/output-copy.js';
@@ -55,7 +55,7 @@ function suiteTasks(suite: Suite, system: System, settings: MeasureSettings): re
     ...suite.outputCopies.flatMap((types) => {
       const handed = outputCopy(types);
       const benchmarks = handed === undefined ? [] : [handed.returned, handed.kept];
-      return benchmarks.map((benchmark) => callTask('handing over outputs', benchmark, settings, handingOverNeed));
+      return benchmarks.map((benchmark) => callTask('handing over outputs', benchmark, settings, outputCopyNeed));
     }),
     ...on(FIRST_OCCASION, bricks),
     ...on(SECOND_OCCASION, inContext),

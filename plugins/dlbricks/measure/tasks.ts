@@ -16,7 +16,7 @@ import {
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import type { MeasurableBrick } from '../bricks/brick-copies.js';
-import { brickNeeds, callNeed, computeContext, handingOverNeed, type Need, runOptionsOfNeed } from '../bricks/needs.js';
+import { brickNeeds, callNeed, computeContext, outputCopyNeed, type Need, runOptionsOfNeed } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
 import type { BrickRecipe } from '../bricks/recipe.js';
 
@@ -90,7 +90,7 @@ export function brickTasks(
   return [buildTask('empty call', baseline, brick.copies.baseline, occasion, settings), own];
 }
 
-/** @param toNeed for handing over outputs, {@link handingOverNeed} */
+/** @param toNeed for handing over outputs, {@link outputCopyNeed} */
 export function callTask(label: string, call: Benchmark, settings: MeasureSettings, toNeed = callNeed): Task {
   return buildTask(label, toNeed(call.signature, settings.protocol), call, FIRST_OCCASION, settings);
 }
@@ -115,7 +115,7 @@ export function callTasks(
   return [
     ...(call === undefined ? [] : [callTask('empty call', call, settings)]),
     ...handing.map((benchmark) =>
-      callTask(`${recipe.name}: handing over outputs`, benchmark, settings, handingOverNeed),
+      callTask(`${recipe.name}: handing over outputs`, benchmark, settings, outputCopyNeed),
     ),
   ];
 }

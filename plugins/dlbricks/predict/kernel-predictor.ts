@@ -149,7 +149,7 @@ function evenlySpread<T>(values: readonly T[], most: number): readonly T[] {
 type Checked = ReturnType<typeof checkedBy>[number];
 
 /** The points of an operator, each predicted from the models without it; where there are no others, from all others. */
-function checkedOf(points: readonly Point[]): readonly Checked[] {
+function checkPredictions(points: readonly Point[]): readonly Checked[] {
   const chosen = evenlySpread(points, MAX_CHECKED);
   const ofModels = [...groupedBy(chosen, ({ model }) => model).values()];
   const checked = ofModels.flatMap((own) => {
@@ -168,7 +168,7 @@ function checkedBy(fit: Fit, points: readonly Point[]) {
   });
 }
 
-type Operator = ReturnType<typeof operatorOf>;
+type Operator = ReturnType<typeof fitOperator>;
 
 /** Kernels with more time say more about a model. */
 function timeOf({ point: { ms } }: Checked): number {
@@ -176,8 +176,8 @@ function timeOf({ point: { ms } }: Checked): number {
 }
 
 /** Scale: measured over expected standard deviation. */
-function operatorOf(points: readonly Point[]) {
-  const checked = checkedOf(points);
+function fitOperator(points: readonly Point[]) {
+  const checked = checkPredictions(points);
   const squares = sumOf(checked.map((one) => (timeOf(one) * one.error ** 2) / one.variance));
   return { fit: new Fit(points), scale: Math.sqrt(squares / sumOf(checked.map(timeOf))), checked };
 }
@@ -196,10 +196,10 @@ export class KernelPredictor {
     this.points = new Map(byKey.map(([key, all]) => [key, evenlySpread(all, MAX_KERNELS)]));
   }
 
-  private operatorOf(key: string): Operator | undefined {
+  private findOperator(key: string): Operator | undefined {
     const points = this.points.get(key) ?? [];
     if (points.length < MIN_KERNELS) return undefined;
-    const known = this.operators.get(key) ?? operatorOf(points);
+    const known = this.operators.get(key) ?? fitOperator(points);
     this.operators.set(key, known);
     return known;
   }
@@ -215,7 +215,7 @@ export class KernelPredictor {
     for (const facts of kernels) {
       const features = kernelFeatures(facts, footprintBytes);
       if (features === undefined) return none(`the shapes of ${facts.operator} are not known`);
-      const operator = this.operatorOf(features.key);
+      const operator = this.findOperator(features.key);
       if (operator === undefined) {
         const count = this.points.get(features.key)?.length ?? 0;
         return none(
@@ -241,7 +241,7 @@ export class KernelPredictor {
 
   private estimateCommon(): CommonError {
     const all = [...this.points.keys()].flatMap((key) => {
-      const operator = this.operatorOf(key);
+      const operator = this.findOperator(key);
       return (operator?.checked ?? []).map((checked) => ({ checked, scale: operator?.scale ?? 1 }));
     });
     const time = (of: Readonly<typeof all>): number => sumOf(of.map(({ checked }) => timeOf(checked)));

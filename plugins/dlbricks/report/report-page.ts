@@ -130,11 +130,11 @@ const OUTSIDE = '(outside of the bricks)';
 /** The part of an estimate that is in no brick: of an empty call, and of handing over outputs. */
 function outsideMs(row: NamedRow): number {
   const rest = (row.model.estimate_ms ?? 0) - sumOf(listBrickRows(row).map(({ allMs }) => allMs));
-  return rest < LEAST_OUTSIDE_MS ? 0 : rest;
+  return rest < MIN_OUTSIDE_MS ? 0 : rest;
 }
 
 /** Less is a rounding error, or not visible. */
-const LEAST_OUTSIDE_MS = 0.0005;
+const MIN_OUTSIDE_MS = 0.0005;
 
 /** Model, repeated block or operator, brick. */
 function listTimes(row: NamedRow): PartOfTime {

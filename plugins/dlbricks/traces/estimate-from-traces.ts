@@ -124,7 +124,7 @@ export class TraceEstimator {
       parts,
       ms,
       parallelMs: this.longest(target, parts),
-      errors: ms === undefined || ms === 0 ? undefined : this.errorsOf(estimated, ms, target, reuse),
+      errors: ms === undefined || ms === 0 ? undefined : this.computeErrors(estimated, ms, target, reuse),
       measuredShare: parts.length === 0 ? 0 : measured.length / parts.length,
       coverage: parts.length === 0 ? 0 : estimated.length / parts.length,
     };
@@ -134,7 +134,7 @@ export class TraceEstimator {
     const found = this.index.find(target, sequence, reuse);
     if (found !== undefined) {
       const { level, occurrences } = found;
-      const latency = this.latencies.get(occurrences) ?? this.latencyOf(occurrences);
+      const latency = this.latencies.get(occurrences) ?? this.computeLatency(occurrences);
       this.latencies.set(occurrences, latency);
       return { sequence, foundBy: level, occurrences: occurrences.length, ...latency };
     }
@@ -148,7 +148,7 @@ export class TraceEstimator {
     return { sequence, ms: filled.ms, foundBy: 'fill', occurrences: 0, uncertainty };
   }
 
-  private latencyOf(occurrences: readonly Occurrence[]): Pick<PartLatency, 'ms' | 'uncertainty'> {
+  private computeLatency(occurrences: readonly Occurrence[]): Pick<PartLatency, 'ms' | 'uncertainty'> {
     const inOrder = [...occurrences].sort((a, b) => a.order - b.order);
     const timesMs = inOrder.map((occurrence) => occurrence.ms);
     const ms = computeStatistic(timesMs, this.settings.statistic);
@@ -184,7 +184,7 @@ export class TraceEstimator {
    * All occurrences of a layer have the same error, so these add up. Filled-in layers also have an error in common. The
    * process that the estimate is for adds the spread between processes.
    */
-  private errorsOf(
+  private computeErrors(
     estimated: readonly PartLatency[],
     ms: number,
     target: Target,

@@ -44,7 +44,8 @@ function quantileUs({ layer: { samplesMs } }: Kernel, share: number): number | n
   if (samplesMs.length === 0) return null;
   const sorted = samplesMs.map((ms) => ms * 1000).toSorted((a, b) => a - b);
   const at = (sorted.length - 1) * share;
-  const [low = 0, high = 0] = [sorted[Math.floor(at)], sorted[Math.ceil(at)]];
+  const low = sorted[Math.floor(at)] ?? 0;
+  const high = sorted[Math.ceil(at)] ?? 0;
   return low + (high - low) * (at - Math.floor(at));
 }
 

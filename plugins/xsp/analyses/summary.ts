@@ -44,7 +44,7 @@ function memoryText({ kernels }: Trace): string {
   return `${most.bytes.toLocaleString('en-US')} bytes after ${most.layer.operator} ${most.layer.name}, beside the model's inputs and weights outside of the arena`;
 }
 
-function linesOf(trace: Trace): readonly Row[] {
+function buildRows(trace: Trace): readonly Row[] {
   const { modelMs, tracedMs, kernelsMs, kernels } = trace;
   const [, waiting, handing, gap] = computeParts(trace);
   const whole = modelMs ?? tracedMs;
@@ -83,6 +83,6 @@ export const summary = xspAnalysis({
     if (trace.kernelsMs === 0) {
       throw new PlatformError('usage', `the trace of ${trace.stored.model} has no times of kernels; trace it again`);
     }
-    return linesOf(trace);
+    return buildRows(trace);
   },
 });

@@ -18,7 +18,7 @@ const LAYER: readonly Field<[Omit<Layer, 'parts'>]>[] = [
   [text('layer_type', 'type'), ({ operator }) => operator],
 ];
 
-function partOf(kernel: Kernel, share: number): Kernel {
+function takeShare(kernel: Kernel, share: number): Kernel {
   const { layer, ms, flops, readBytes, writeBytes } = kernel;
   const { pool } = layer;
   const of = (value: number | null): number | null => (value === null ? null : share * value);
@@ -54,7 +54,7 @@ function groupByLayer({ kernels }: Trace): readonly Layer[] {
     for (const source of sources) {
       const layer = layers.get(source.index) ?? { ...named(source), index: source.index, parts: [] };
       layers.set(source.index, layer);
-      layer.parts.push(partOf(kernel, source.share));
+      layer.parts.push(takeShare(kernel, source.share));
     }
   }
   return [...[...layers].sort(([a], [b]) => a - b).map(([, layer]) => layer), ...others];

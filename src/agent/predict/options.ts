@@ -67,7 +67,7 @@ export function batchSizeFor({ name, fixedBatchSize }: PredictionModel, asked: n
 }
 
 /** Makes spans down to the level that the client asks for, by default that of its trace. */
-export function atLevelOf<T>({ traceLevel }: PredictOptions, work: () => T): T {
+export function traceAtLevel<T>({ traceLevel }: PredictOptions, work: () => T): T {
   const tracing = traceLevel === 'NO_TRACE' ? undefined : activeTracing();
   return tracing === undefined ? work() : tracing.atLevel(traceLevel, work);
 }

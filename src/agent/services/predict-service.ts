@@ -14,7 +14,7 @@ import type { RpcServer } from '../../rpc/server.js';
 import { predictBatches } from '../predict/batches.js';
 import type { MakeInputs, PredictInputs } from '../predict/inputs.js';
 import type { OpenModels } from '../predict/open-models.js';
-import { atLevelOf, batchSizeFor, parsePredictOptions } from '../predict/options.js';
+import { traceAtLevel, batchSizeFor, parsePredictOptions } from '../predict/options.js';
 import { checkOpenRequest } from '../predict/request.js';
 import { toFeaturesResponse } from '../predict/response.js';
 import { withinTime } from '../predict/time-limit.js';
@@ -59,7 +59,7 @@ export function addPredictService(server: RpcServer, service: PredictServiceOpti
     return models.use(predictor?.id ?? '', async (model) => {
       const options = parsePredictOptions(asked, model.options);
       const batchSize = batchSizeFor(model.model, options.batchSize);
-      const results = await atLevelOf(options, () => {
+      const results = await traceAtLevel(options, () => {
         return withinTime(options.timeLimitMs, signal, async (inTime) => {
           const { batches } = await makeInputs({ model: model.model, batchSize, signal: inTime });
           return predictBatches(model, batches, options.featureLimit, inTime);

@@ -12,7 +12,7 @@ import type { RpcServer } from '../../rpc/server.js';
 import { countFeatureBytes, type ElementOutcome, predictEach } from '../predict/batches.js';
 import type { MakeInputs, PredictInputs } from '../predict/inputs.js';
 import type { OpenModels } from '../predict/open-models.js';
-import { atLevelOf, batchSizeFor, type PredictOptions, parsePredictOptions } from '../predict/options.js';
+import { traceAtLevel, batchSizeFor, type PredictOptions, parsePredictOptions } from '../predict/options.js';
 import { toFeatureResponse, answeredTraceId } from '../predict/response.js';
 import { withinTimePerBatch } from '../predict/time-limit.js';
 import type { Predicted } from '../jobs/predict-session.js';
@@ -81,7 +81,7 @@ export function addPredictionService(server: RpcServer, options: PredictionServi
         const options = parsePredictOptions(request.options, model.options);
         const batchSize = batchSizeFor(model.model, options.batchSize);
         const { featureLimit, timeLimitMs } = options;
-        await atLevelOf(options, async () => {
+        await traceAtLevel(options, async () => {
           const { total, batches } = await makeInputs({ model: model.model, batchSize, signal });
           const traceId = answeredTraceId(options);
           const told = new Set<Predicted>();

@@ -227,7 +227,7 @@ export class WorkerProcess {
     let startMs = performance.now();
     let preparingMs: number | undefined;
     const limit = enforceLimits(this.pid, limits, () => this.#end());
-    const result = this.#resultOf(job, {
+    const result = this.#awaitResult(job, {
       ...hooks,
       onWaiting: (holder) => {
         limit.pause();
@@ -281,7 +281,7 @@ export class WorkerProcess {
     }
   }
 
-  #resultOf(
+  #awaitResult(
     job: WorkerJob,
     { onWaiting, onBegun, onProgress, onServing, onAnswers }: ReportHooks,
   ): Promise<ResultReport> {

@@ -7,7 +7,7 @@ import { PlatformError } from '../../base/errors.js';
 import { DEFAULT_FRAMEWORK, FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
 import { announceAgent } from '../../directory/announce-agent.js';
 import { type AgentOffer, modelsWithin, offeredFacts } from '../../directory/agent-offer.js';
-import { type RuntimePackage, runtimePackageOf } from '../../predictor/runtime-package.js';
+import { type RuntimePackage, findRuntimePackage } from '../../predictor/runtime-package.js';
 import { offeredModels, type OfferedModels } from '../../registry/offered-models.js';
 import { formatHostPort, type HostPort, isLoopbackHost } from '../../rpc/loopback.js';
 import { accessFileOption, serverSecurity } from '../access-file.js';
@@ -105,7 +105,7 @@ export function registerAgentCommand(program: Command, host: OwnedHost): void {
     .option(
       '--runtime <package>',
       'onnxruntime-node@VERSION or onnxruntime-node@FOLDER: load this package, which npm installed, instead of the usual one',
-      runtimePackageOf,
+      findRuntimePackage,
     )
     .addOption(
       serversOption(

@@ -1,7 +1,7 @@
 import { finite } from '../../base/finite.js';
 import type { Provenance } from '../../agent/provenance.js';
 import type { Prediction } from '../../agent/client/prediction-client.js';
-import { valuesOf } from '../../processing/feature-rows.js';
+import { listValues } from '../../processing/feature-rows.js';
 import type { DetectedBox, PredictedFeature } from '../../processing/feature.js';
 import { toDocument } from '../document-text.js';
 import type { PredictionDocument } from '../json-documents.js';
@@ -41,7 +41,7 @@ function featureDocument(feature: PredictedFeature): FeatureDocument {
     }
     case 'raw': {
       const { kind, output, elementType, dims } = feature;
-      return { kind, name: output, elementType, dimensions: [...dims], values: valuesOf(feature) };
+      return { kind, name: output, elementType, dimensions: [...dims], values: listValues(feature) };
     }
   }
 }

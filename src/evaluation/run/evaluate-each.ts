@@ -4,7 +4,7 @@ import { merged } from '../../base/merged.js';
 import { buildProvenance } from '../../agent/provenance.js';
 import { buildStack } from '../../measurement/system-document.js';
 import type { Evaluation, EvaluationRequest } from '../evaluation.js';
-import { checkPluginEvent, failureOf, MAX_RESULT_BYTES, note, type PluginEvent } from '../event.js';
+import { checkPluginEvent, toFailure, MAX_RESULT_BYTES, note, type PluginEvent } from '../event.js';
 import { type SystemResult, type SystemsResult, buildSystemsResult } from '../systems-result.js';
 import { evaluateOn, type EvaluationPlace } from './evaluate-on.js';
 import { JointProgress } from './joint-progress.js';
@@ -114,7 +114,7 @@ export async function* evaluateEach(
       for await (const event of evaluateOn(evaluation, request, system, options)) yield { system, event };
     } catch (error) {
       throwIfCancelled(options.signal);
-      yield { system, event: failureOf(error) };
+      yield { system, event: toFailure(error) };
     }
   }
   const progress = new JointProgress();

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { throwIfCancelled } from '../../base/cancellation.js';
-import { foreignMessageOf, PlatformError } from '../../base/errors.js';
+import { describeForeignError, PlatformError } from '../../base/errors.js';
 import { schemaProblem, schemaProblems } from '../../base/schema-problems.js';
 import { suggestion } from '../../base/suggestion.js';
 import type { ResultStore } from '../../store/result-store.js';
@@ -65,7 +65,7 @@ export async function runAnalysis(
     throw new PlatformError('internal', `${problem}; report it to the plugin's author, or ask it for less`);
   } catch (thrown) {
     if (thrown instanceof PlatformError) throw thrown;
-    throw new PlatformError('internal', `the analysis ${analysis.name} failed: ${foreignMessageOf(thrown)}`, {
+    throw new PlatformError('internal', `the analysis ${analysis.name} failed: ${describeForeignError(thrown)}`, {
       cause: thrown,
     });
   } finally {

@@ -3,7 +3,7 @@ import type { Machine } from '../../agent/spread/machines.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import type { ResultStore } from '../../store/result-store.js';
 import type { Evaluation } from '../evaluation.js';
-import { failureOf, note, type PluginEvent } from '../event.js';
+import { toFailure, note, type PluginEvent } from '../event.js';
 import type { AgentEndpoint, Run } from '../link/link.js';
 import { loadSubmission, type Submission } from '../submission.js';
 import { setSpanModels, setSpanFramework } from '../span-attributes.js';
@@ -53,7 +53,7 @@ async function machinesAt(
   return [first, ...rest];
 }
 
-async function* eventsOf(
+async function* runSubmission(
   evaluation: Evaluation,
   run: Run<Submission>,
   { store, connect, shared = (agent) => agent }: PluginTools,
@@ -99,9 +99,9 @@ export async function* runEvaluation(
   signal: AbortSignal,
 ): AsyncGenerator<PluginEvent> {
   try {
-    yield* eventsOf(evaluation, run, tools, signal);
+    yield* runSubmission(evaluation, run, tools, signal);
   } catch (error) {
     if (signal.aborted) yield { kind: 'cancelled' };
-    else yield failureOf(error);
+    else yield toFailure(error);
   }
 }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
-import { foreignMessageOf, messageOf, PlatformError } from '../../base/errors.js';
+import { describeForeignError, messageOf, PlatformError } from '../../base/errors.js';
 import { schemaProblems } from '../../base/schema-problems.js';
 import type { Evaluation, EvaluationContext, EvaluationRequest } from '../evaluation.js';
 import {
@@ -64,7 +64,7 @@ async function* failingAs(
     yield* evaluation.run(request, context);
   } catch (thrown) {
     if (thrown instanceof PlatformError || context.signal.aborted) throw thrown;
-    const problem = `the plugin ${evaluation.name} failed; report this to its author:\n${foreignMessageOf(thrown)}`;
+    const problem = `the plugin ${evaluation.name} failed; report this to its author:\n${describeForeignError(thrown)}`;
     throw new PlatformError('internal', problem, { cause: thrown });
   }
 }

@@ -130,14 +130,14 @@ class Inliner {
       const flat = { ...node, attribute: node.attribute.map((attribute) => mapSubgraphs(attribute, expandGraph)) };
       if (fn === undefined) expanded.push(flat);
       else {
-        const body = this.#bodyOf(fn, flat, callers);
+        const body = this.#inlineBody(fn, flat, callers);
         for (const inner of this.expand(body, [...callers, fn], depth)) expanded.push(inner);
       }
     }
     return expanded;
   }
 
-  #bodyOf(fn: FunctionProto, node: NodeProto, callers: readonly FunctionProto[]): readonly NodeProto[] {
+  #inlineBody(fn: FunctionProto, node: NodeProto, callers: readonly FunctionProto[]): readonly NodeProto[] {
     if (callers.includes(fn)) throw this.functions.error(fn, 'calls itself');
     if (callers.length >= MAX_CALL_DEPTH) {
       throw this.functions.error(fn, `is called more than ${MAX_CALL_DEPTH} levels deep`);

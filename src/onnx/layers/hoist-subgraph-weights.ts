@@ -49,7 +49,7 @@ class Hoister {
   }
 
   #subgraph(graph: GraphProto, outer: HoistedNames): GraphProto {
-    const weights = this.#weightsOf(graph);
+    const weights = this.#collectWeights(graph);
     const own = [...graph.input, ...graph.initializer].map(({ name }) => name);
     for (const { output } of graph.node) own.push(...output);
     const names = new Map(outer);
@@ -76,7 +76,7 @@ class Hoister {
   }
 
   /** Constants of this subgraph that do not steer an operator, without those of nested subgraphs. */
-  #weightsOf(graph: GraphProto): ReadonlyMap<string, Tensor> {
+  #collectWeights(graph: GraphProto): ReadonlyMap<string, Tensor> {
     const constants = new Map<string, Tensor>();
     for (const tensor of graph.initializer) constants.set(tensor.name, loadedTensor(tensor, this.#source));
     for (const node of graph.node.filter(isConstant)) {

@@ -94,14 +94,14 @@ class BodySearch {
     for (let value = this.#open.pop(); value !== undefined; value = this.#open.pop()) {
       const producer = this.#producers.get(value.name);
       const index = this.#inputs.get(value.name);
-      if (producer !== undefined) this.#needInputsOf(producer, value.aspect);
+      if (producer !== undefined) this.#needInputs(producer, value.aspect);
       else if (index === undefined) this.#found.push(value);
       else this.#needAround(index, value.aspect);
     }
     return this.#found;
   }
 
-  #needInputsOf(producer: Node, aspect: Found['aspect']): void {
+  #needInputs(producer: Node, aspect: Found['aspect']): void {
     const isShape = readsShapeOnly(producer);
     if (isShape && aspect === 'size') return;
     const ofInputs = isShape ? 'size' : aspect;

@@ -52,14 +52,14 @@ export class TensorReader {
 
   /** Small values are loaded. @throws PlatformError 'model' where type, shape and values do not match */
   read(proto: TensorProto, owner: string): Tensor {
-    const { elementType, dims, count } = this.#typeOf(proto, owner);
+    const { elementType, dims, count } = this.#readType(proto, owner);
     const limit = ELEMENT_TYPES[elementType].kind === 'integer' ? LOADED_INTEGER_BYTES : LOADED_BYTES;
     return { elementType, dims, data: this.#data(proto, elementType, count, limit, owner) };
   }
 
   /** The tensor with its values in memory as raw_data (or as strings), as attributes hold them; without a name. */
   load(proto: TensorProto, owner: string): TensorProto {
-    const { elementType, count } = this.#typeOf(proto, owner);
+    const { elementType, count } = this.#readType(proto, owner);
     const data = this.#data(proto, elementType, count, Infinity, owner);
     const loaded = { ...TensorProto.create(), dims: proto.dims, dataType: proto.dataType };
     if (data.kind === 'strings') return { ...loaded, stringData: [...data.values] };
@@ -67,7 +67,7 @@ export class TensorReader {
     return { ...loaded, rawData: data.bytes };
   }
 
-  #typeOf(proto: TensorProto, owner: string): { elementType: ElementType; dims: number[]; count: number } {
+  #readType(proto: TensorProto, owner: string): { elementType: ElementType; dims: number[]; count: number } {
     const elementType = elementTypeOfCode(proto.dataType);
     if (elementType === undefined) {
       throw this.#error(owner, `its element type (number ${proto.dataType}) is not one that this project knows`);

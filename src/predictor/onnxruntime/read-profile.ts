@@ -127,7 +127,7 @@ async function checkComplete(path: string): Promise<void> {
 }
 
 /** A pause for each piece of the file, not for each line. */
-async function* linesOf(path: string): AsyncGenerator<readonly string[]> {
+async function* readTextLines(path: string): AsyncGenerator<readonly string[]> {
   let rest = '';
   for await (const piece of createReadStream(path, { encoding: 'utf8' })) {
     const lines = `${rest}${piece as string}`.split('\n');
@@ -142,7 +142,7 @@ export async function readProfile(path: string): Promise<readonly ProfiledRun[]>
   const collector = new RunCollector();
   await checkComplete(path);
   try {
-    for await (const lines of linesOf(path)) {
+    for await (const lines of readTextLines(path)) {
       for (const line of lines) {
         const event = line.trim().replace(/,$/, '');
         if (event.startsWith('{')) collector.add(readFields(JSON.parse(event)));

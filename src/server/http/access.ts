@@ -100,10 +100,10 @@ export class Access {
   }
 
   #judge(c: Context, method: string): ReturnType<TokenCheck['judge']> | undefined {
-    return this.#check?.judge(method, this.#tokenOf(c));
+    return this.#check?.judge(method, this.#findToken(c));
   }
 
-  #tokenOf(c: Context): string | undefined {
+  #findToken(c: Context): string | undefined {
     const shown = parseToken(c.req.header('authorization'));
     if (shown !== undefined) return shown;
     const id = getCookie(c, this.#cookie);

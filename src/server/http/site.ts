@@ -156,7 +156,7 @@ export class Site {
     const evaluations: ComparedEvaluation[] = [];
     for (const id of new Set(ids)) {
       const { record } = await this.sources.platform.get(id, c.req.raw.signal);
-      const events = await this.#eventsOf(id, c.req.raw.signal);
+      const events = await this.#readEvents(id, c.req.raw.signal);
       const estimates = events.flatMap(({ event }) => (event.kind === 'estimate' ? [event] : []));
       evaluations.push({ id, name: `${record.name} ${id.slice(0, 8)}`, estimates });
     }
@@ -171,7 +171,7 @@ export class Site {
     const id = c.req.param('id') ?? '';
     const { signal } = c.req.raw;
     const { record } = await this.sources.platform.get(id, signal);
-    const events = await this.#eventsOf(id, signal);
+    const events = await this.#readEvents(id, signal);
     const last = events.at(-1);
     let result: Markup | undefined;
     let notShown: string | undefined;
@@ -188,7 +188,7 @@ export class Site {
     return evaluationPage({ record, events, mayCancel: this.access.isAllowed(c, CANCEL), result, notShown });
   }
 
-  async #eventsOf(id: string, signal: AbortSignal): Promise<readonly LoggedEvent[]> {
+  async #readEvents(id: string, signal: AbortSignal): Promise<readonly LoggedEvent[]> {
     const { last } = await this.sources.platform.get(id, signal);
     const events: LoggedEvent[] = [];
     if (last === undefined) return events;

@@ -45,7 +45,7 @@ export class DocumentTable {
     const all = this.#range(encodeTexts([this.#name]));
     for (const key of [...tables.indexes.getKeys(all)]) tables.indexes.removeSync(key);
     for (const key of [...tables.documents.getKeys(all)]) {
-      for (const entry of this.#entriesOf(key, tables.documents.get(key))) tables.indexes.putSync(entry, '');
+      for (const entry of this.#listEntries(key, tables.documents.get(key))) tables.indexes.putSync(entry, '');
     }
     tables.collections.putSync(this.#name, this.#shapeText);
     return undefined;
@@ -54,7 +54,7 @@ export class DocumentTable {
   put(tables: Tables, { text, key, indexes }: CheckedDocument): void {
     const encodedKey = this.documentKey(key);
     const before = this.shape.indexes.length > 0 ? tables.documents.get(encodedKey) : undefined;
-    for (const entry of this.#entriesOf(encodedKey, before)) tables.indexes.removeSync(entry);
+    for (const entry of this.#listEntries(encodedKey, before)) tables.indexes.removeSync(entry);
     tables.documents.putSync(encodedKey, text);
     for (const [index, values] of indexes.entries()) {
       if (values !== undefined) tables.indexes.putSync(this.#indexKey(index, values, key), '');
@@ -62,7 +62,7 @@ export class DocumentTable {
   }
 
   delete(tables: Tables, key: Buffer): void {
-    for (const entry of this.#entriesOf(key, tables.documents.get(key))) tables.indexes.removeSync(entry);
+    for (const entry of this.#listEntries(key, tables.documents.get(key))) tables.indexes.removeSync(entry);
     tables.documents.removeSync(key);
   }
 
@@ -92,7 +92,7 @@ export class DocumentTable {
     return encodeTexts([this.#name, String(this.shape.indexes[index]), ...values, ...key]);
   }
 
-  #entriesOf(key: Buffer, text: string | undefined): readonly Buffer[] {
+  #listEntries(key: Buffer, text: string | undefined): readonly Buffer[] {
     const document = parseObject(text);
     if (document === undefined) return [];
     const keyTexts = decodeTexts(key).slice(1);

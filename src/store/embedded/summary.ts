@@ -89,8 +89,8 @@ function remove({ indexes }: Tables, entry: Buffer): void {
 
 function addTo({ indexes }: Pick<Tables, 'indexes'>, entry: Buffer, change: number): void {
   const [, fingerprint = '', kind = ''] = decodeTexts(entry);
-  const place = encodeCountKey(fingerprint, fingerprint === '' ? '' : kind);
-  indexes.putSync(place, String(Number(indexes.get(place) ?? 0) + change));
+  const key = encodeCountKey(fingerprint, fingerprint === '' ? '' : kind);
+  indexes.putSync(key, String(Number(indexes.get(key) ?? 0) + change));
 }
 
 /** Counts the entries again, for a store of a version that keeps no counts. */
@@ -132,7 +132,8 @@ export function readSummary({ measurements, indexes }: Tables): Summary {
     const [quiet = 0, disturbed = 0, failed = 0] = KINDS.map((kind) => ofSystem.get(kind) ?? 0);
     const times = KINDS.flatMap((kind) => readTimes(indexes, ['', fingerprint, kind])).sort();
     const all = quiet + disturbed + failed;
-    const [oldest = '', newest = ''] = [times[0], times.at(-1)];
+    const oldest = times[0] ?? '';
+    const newest = times.at(-1) ?? '';
     return all === 0 ? [] : { fingerprint, measurements: all, failed, disturbed, oldest, newest };
   });
   return { systems, measurements: entryCount, entries };

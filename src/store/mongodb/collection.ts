@@ -51,7 +51,7 @@ export class MongoCollection<Document extends object> implements Collection<Docu
     const selection = selectBy(this.definition, match);
     if (selection.impossible) return;
     if (!this.connection.isOnlyRead) await this.#prepare();
-    for await (const found of this.table.find(this.#filterOf(selection), this.definition.key.map(encodeName))) {
+    for await (const found of this.table.find(this.#buildFilter(selection), this.definition.key.map(encodeName))) {
       this.connection.requireOpen();
       const document = this.#read(found);
       if (document !== undefined) yield document;
@@ -67,7 +67,7 @@ export class MongoCollection<Document extends object> implements Collection<Docu
     this.connection.requireOpen();
     const selection = selectBy(this.definition, match);
     if (selection.impossible) return 0;
-    return this.connection.track(this.table.delete(this.#filterOf(selection)));
+    return this.connection.track(this.table.delete(this.#buildFilter(selection)));
   }
 
   #toPut({ key, text }: CheckedDocument): PutDocument {
@@ -83,7 +83,7 @@ export class MongoCollection<Document extends object> implements Collection<Docu
     return encodeTyped(key[0], this.definition.types?.[this.definition.key[0] as keyof Document & string]) as Id;
   }
 
-  #filterOf({ index, texts }: Selection): BsonDocument {
+  #buildFilter({ index, texts }: Selection): BsonDocument {
     const { key, indexes, types } = this.definition;
     const fields = index === undefined ? key : (indexes[index] ?? []);
     return Object.fromEntries(

@@ -53,7 +53,7 @@ function shortened(text: string): string {
   return line.length > MAX_CHARACTERS ? `${line.slice(0, MAX_CHARACTERS - 1)}…` : line;
 }
 
-function markedOf({ title, nodes, edges }: DrawnGraph): DrawnGraph {
+function keepMarked({ title, nodes, edges }: DrawnGraph): DrawnGraph {
   const kept = nodes.flatMap(({ isMarked }, index) => (isMarked ? [index] : []));
   const positions = new Map(kept.map((index, position) => [index, position]));
   return {
@@ -123,7 +123,7 @@ export function graphSvg(graphs: readonly DrawnGraph[]): string {
   const content: string[] = [];
   let width = 400;
   for (const graph of graphs) {
-    const drawn = placed(graph.nodes.length > MAX_NODES ? markedOf(graph) : graph, top);
+    const drawn = placed(graph.nodes.length > MAX_NODES ? keepMarked(graph) : graph, top);
     content.push(...drawn.svg);
     top += drawn.height;
     width = Math.max(width, drawn.width);

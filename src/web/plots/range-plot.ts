@@ -30,7 +30,8 @@ export function rangePlot({ title, xTitle, yTitle, reference, ranges }: RangePlo
   const bottom = top + ROW * ranges.length + 8;
   const plot = { x: [left, left + 460], y: [bottom, top], bottom: PLOT.bottom } as const;
   const ends = ranges.flatMap(({ value, low, high }) => [value, low ?? value, high ?? value]);
-  const [least, most] = [Math.min(reference, ...ends), Math.max(reference, ...ends)];
+  const least = Math.min(reference, ...ends);
+  const most = Math.max(reference, ...ends);
   // From below the least value, because ratios are near 1.
   const margin = (most - least || reference) * 0.08;
   const { ticks: steps } = linearScale(most - least + 2 * margin, [0, 1]);

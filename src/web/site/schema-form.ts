@@ -52,7 +52,7 @@ function selectInput(values: readonly unknown[]): FieldKind['input'] {
   return (id, attributes) => markup`<select id="${id}"${attributes}><option value=""></option>${options}</select>`;
 }
 
-function kindOf(schema: Schema): FieldKind {
+function classifyField(schema: Schema): FieldKind {
   const { type, enum: values } = schema;
   if (type === 'string' && Array.isArray(values)) return { kind: 'text', input: selectInput(values) };
   switch (type) {
@@ -89,7 +89,7 @@ function fieldMarkup(path: readonly string[], schema: Schema, isRequired: boolea
     const content = markup`<fieldset>${fields}</fieldset>`;
     return markup`<details><summary>${name}</summary>${content}</details>`;
   }
-  const { kind, input } = kindOf(schema);
+  const { kind, input } = classifyField(schema);
   const id = `field-${path.join('-').replace(/[^\w-]/g, '_')}`;
   const hint = [
     typeof description === 'string' ? description : '',

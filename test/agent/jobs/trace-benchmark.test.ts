@@ -121,7 +121,8 @@ test('a trace covers the runs before, with and after the profile', async () => {
 });
 
 test('a trace of one run has one series without the profile, and closes each session', async () => {
-  let [opened, closed] = [0, 0];
+  let opened = 0;
+  let closed = 0;
   const fake = fakePredictor({}, [{ durationNs: 1, kernels: [] }]);
   const counting = <T extends { close: () => Promise<void> }>(model: T): T => {
     opened++;

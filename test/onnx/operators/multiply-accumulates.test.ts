@@ -38,7 +38,8 @@ describe('multiply-accumulates of the runtime’s own operators', () => {
   });
 
   test('recurrence: in each step, the input and the state with the matrices of all gates', () => {
-    const [steps, hidden] = [5, 8];
+    const steps = 5;
+    const hidden = 8;
     const weights = [[1, 4 * hidden, width], [1, 4 * hidden, hidden]]; // prettier-ignore
     const expected = steps * batch * 4 * hidden * (width + hidden);
     assert.equal(count('LSTM', [[steps, batch, width], ...weights], [[steps, 1, batch, hidden]]), expected);

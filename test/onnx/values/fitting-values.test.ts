@@ -29,7 +29,8 @@ test('the grid of an AffineGrid has the size of its output, for one channel', ()
 });
 
 test('the second input of a Resize has scales up to version 10, and later the whole input', () => {
-  const [before, after] = [[1, 3, 4, 4], [1, 3, 8, 12]]; // prettier-ignore
+  const before = [1, 3, 4, 4];
+  const after = [1, 3, 8, 12];
   assert.deepEqual(listFor('Resize', 1, 4, [before], [after]), [1, 1, 2, 3]);
   assert.deepEqual(listFor('Resize', 1, 8, [before], [after]), [0, 0, 0, 0, 1, 1, 1, 1]);
   assert.equal(listFor('Resize', 0, 4, [before], [after]), undefined);

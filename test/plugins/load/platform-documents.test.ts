@@ -6,7 +6,7 @@ import { settingsSchema } from '../../../plugins/load/settings.js';
 import { computeOfferedRate, serverTrial } from '../../../plugins/load/trials.js';
 import { createFakeAgent } from '../../support/fake-agent.js';
 import { simulateTrial } from '../../../src/load/simulate.js';
-import { summaryOf } from '../../../src/load/summary.js';
+import { summarizeTrial } from '../../../src/load/summary.js';
 import { EVALUATION_DOCUMENTS, PERFORMANCE_DOCUMENTS } from '../../../src/platform-documents/documents.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import { all } from '../../store/collection-contract.js';
@@ -21,7 +21,7 @@ async function documentsOf({ isLate }: { readonly isLate: boolean }) {
   const plan = serverTrial(settings, 100, 7, undefined);
   const { limit, seed } = plan.options;
   const trial = simulateTrial(plan.options, { limit, waitMs: 0 }, [SERVICE]);
-  const summary = summaryOf(trial.records, trial, { bound: undefined, servers: 1, isOpen: true });
+  const summary = summarizeTrial(trial.records, trial, { bound: undefined, servers: 1, isOpen: true });
   const measured = buildMeasured(trial, { ...summary, invalid: isLate ? 'the generator was late' : null });
   const figures = {
     samples: [...plan.samples],

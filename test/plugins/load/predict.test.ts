@@ -11,7 +11,7 @@ import {
 import { predictGeneration } from '../../../plugins/load/generation.js';
 import { isPartial } from '../../../plugins/load/load-result.js';
 import { shownLoad } from '../../../plugins/load/load-table.js';
-import { rowOf } from '../../../plugins/load/measure-trials.js';
+import { buildRow } from '../../../plugins/load/measure-trials.js';
 import { Slowness } from '../../../plugins/load/stand-in.js';
 import { settingsSchema } from '../../../plugins/load/settings.js';
 import { serverTrial, planTrials } from '../../../plugins/load/trials.js';
@@ -182,7 +182,7 @@ test('where simulated trials are cut off, a prediction says how many instead of 
   const predicted = predictTrial(plan, predicting(times(9, 10, 11)));
   assert.deepEqual([predicted.value?.p50_ms, predicted.value?.holds], [null, false]);
   assert.match(predicted.reason ?? '', /^3 of 3 simulated trials are cut off: \d+ queries are over the bound/);
-  const row = { ...rowOf(loadedChain('chain', 'Relu'), plan), measured: null, predicted };
+  const row = { ...buildRow(loadedChain('chain', 'Relu'), plan), measured: null, predicted };
   const base = {
     provenance: null,
     agents: 1,

@@ -180,7 +180,8 @@ describe('a session', () => {
 
   it('ends with the logout, for this browser only', async () => {
     const { logIn, logOut, may } = siteWith({ token: TOKEN });
-    const [one, other] = [await logIn(TOKEN), await logIn(TOKEN)];
+    const one = await logIn(TOKEN);
+    const other = await logIn(TOKEN);
     assert.equal(await logOut(one.cookie), 'session=; Max-Age=0; Path=/');
     assert.deepEqual(await may(SUBMIT, { cookie: one.cookie }), ['unauthenticated', false, null]);
     assert.deepEqual(await may(SUBMIT, { cookie: other.cookie }), ['ok', true, 'token']);

@@ -109,7 +109,8 @@ describe('the pages of estimates', { timeout: 60_000 }, () => {
 
   it('compare estimates once each, and offer others of the same models', async (t) => {
     const { page, subjectOf } = await filled(t);
-    const [one, other] = [subjectOf('squeezenet'), subjectOf('alexnet')];
+    const one = subjectOf('squeezenet');
+    const other = subjectOf('alexnet');
     const { text, status } = await page(`/compare?of=${one}&of=${other}&of=${one}`);
     assert.equal(status, 200);
     const [, sideBySide = ''] = /Side by side([\s\S]*?)Choose again/.exec(text) ?? [];
@@ -211,7 +212,8 @@ describe('the pages of evaluations', { timeout: 60_000 }, () => {
     await submit('evaluation-slow', { plugin: 'slow' });
     const listed = async (query: string) =>
       linksTo((await page(`/evaluations${query}`)).text, '/evaluations/').toSorted();
-    const [done, slow] = ['/evaluations/evaluation-done', '/evaluations/evaluation-slow'];
+    const done = '/evaluations/evaluation-done';
+    const slow = '/evaluations/evaluation-slow';
     for (const query of ['', '?state=']) assert.deepEqual(await listed(query), [done, slow]);
     assert.deepEqual(await listed('?state=done'), [done]);
     assert.deepEqual(await listed('?state=cancelled'), []);
@@ -296,7 +298,8 @@ describe('the login', { timeout: 60_000 }, () => {
     const find = (shown: string) => ({ name: 'anyone', role: 'read' as const, sha256: hashToken(shown) });
     const { logIn } = await loggingIn(t, { acceptedTokens: { find } });
     assert.equal((await logIn('x'.repeat(1024))).status, 303);
-    const [long, spaced] = [logIn('x'.repeat(1025)), logIn('  token\n')];
+    const long = logIn('x'.repeat(1025));
+    const spaced = logIn('  token\n');
     assert.deepEqual([(await long).status, (await spaced).status], [401, 303]);
   });
 

@@ -31,10 +31,10 @@ function lstm(hidden: number): Layer {
 export function lstmLanguageModel({ hidden, layers, vocabulary }: LstmSize): Network {
   return (graph) => {
     const words = graph.input('input_ids', 'int64', ['batch', 'sequence']);
-    const turn: Layer = (x) => transpose(x, [1, 0, 2]);
+    const swapAxes: Layer = (x) => transpose(x, [1, 0, 2]);
     const stack = repeated(layers, lstm(hidden));
     const embedded = gatherRows(embedding(graph, [vocabulary, hidden]), words);
-    graph.output('logits', chain(turn, stack, turn, dense(vocabulary))(embedded));
+    graph.output('logits', chain(swapAxes, stack, swapAxes, dense(vocabulary))(embedded));
   };
 }
 

@@ -33,7 +33,7 @@ function feed({ hidden, feedForward }: T5Size): Layer {
 }
 
 /** The buckets are an input: else the model would compute them from the shape of the words. */
-function inputsOf(graph: GraphBuilder): readonly [words: Value, mask: Value, buckets: Value] {
+function addInputs(graph: GraphBuilder): readonly [words: Value, mask: Value, buckets: Value] {
   return [
     graph.input('input_ids', 'int64', ['batch', 'sequence']),
     graph.input('attention_mask', 'int64', ['batch', 'sequence']),
@@ -43,7 +43,7 @@ function inputsOf(graph: GraphBuilder): readonly [words: Value, mask: Value, buc
 
 export function t5Encoder(size: T5Size): Network {
   return (graph) => {
-    const [words, mask, buckets] = inputsOf(graph);
+    const [words, mask, buckets] = addInputs(graph);
     const hidden = hideOthers(unsqueeze(maskAsFloat(mask), [1, 2]));
     const embedded = gatherRows(embedding(graph, [VOCABULARY, size.hidden]), words);
     const bias = add(distanceBias(buckets, size.heads), hidden);
@@ -55,7 +55,7 @@ export function t5Encoder(size: T5Size): Network {
 /** The head's weight is the word table; there is no cache. */
 export function t5Decoder(size: T5Size): Network {
   return (graph) => {
-    const [words, mask, buckets] = inputsOf(graph);
+    const [words, mask, buckets] = addInputs(graph);
     const encoded = graph.input('encoder_hidden_states', 'float32', ['batch', 'encoder_sequence', size.hidden]);
     const encoderMask = graph.input('encoder_attention_mask', 'int64', ['batch', 'encoder_sequence']);
     const table = embedding(graph, [VOCABULARY, size.hidden]);

@@ -13,7 +13,7 @@ interface Wav2vec2Size extends TransformerSize {
 }
 
 const norm = layerNorm(1e-5);
-const turn: Layer = (x) => transpose(x, [0, 2, 1]);
+const swapAxes: Layer = (x) => transpose(x, [0, 2, 1]);
 
 /** The first convolution has a normalization of each channel over time. */
 function featureEncoder(channels: number): Layer {
@@ -30,7 +30,7 @@ function featureEncoder(channels: number): Layer {
 const withPositions: Layer = (x) => {
   const hidden = fixed(x, 2);
   const convolve = conv(hidden, 128, { padding: 64, groups: 16 });
-  return add(x, chain(turn, convolve, slice(2, 0, fixed(x, 1)), gelu, turn)(x));
+  return add(x, chain(swapAxes, convolve, slice(2, 0, fixed(x, 1)), gelu, swapAxes)(x));
 };
 
 export function wav2vec2(size: Wav2vec2Size): Network {
@@ -41,7 +41,7 @@ export function wav2vec2(size: Wav2vec2Size): Network {
     const sound = graph.input('input_values', 'float32', ['batch', samples]);
     const encoded = chain(
       featureEncoder(channels),
-      turn,
+      swapAxes,
       norm,
       dense(hidden),
       withPositions,

@@ -1,4 +1,4 @@
-import { handingOverNeed } from '../../../../plugins/dlbricks/bricks/needs.js';
+import { outputCopyNeed } from '../../../../plugins/dlbricks/bricks/needs.js';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from '../../../support/property.js';
@@ -188,7 +188,7 @@ describe('the measurements that a recipe needs', () => {
         const handed = outputCopy === undefined ? [] : [outputCopy.returned, outputCopy.kept];
         const tasks = [
           callTask('a call', call, SETTINGS),
-          ...handed.map((benchmark) => callTask('handing over', benchmark, SETTINGS, handingOverNeed)),
+          ...handed.map((benchmark) => callTask('handing over', benchmark, SETTINGS, outputCopyNeed)),
           ...bricksOfModel(model, SYSTEM).flatMap((brick) => brickTasks('a brick', brick, FIRST_OCCASION, SETTINGS)),
         ];
         assert.deepEqual(

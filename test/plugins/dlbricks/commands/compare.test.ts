@@ -196,7 +196,8 @@ describe('compare of reports', () => {
 
   test('shows what tells rows of one model apart, wherever it names them', async (t) => {
     const folder = await temporaryFolder(t);
-    const [html, svg] = [join(folder, 'c.html'), join(folder, 'c.svg')];
+    const html = join(folder, 'c.html');
+    const svg = join(folder, 'c.svg');
     const on = (threads: number, ms: number): Report => reportWith(ms, { system: { threads } });
     const pair = [{ reports: [on(1, 10), on(2, 6), on(3, 4)] }, { reports: [on(1, 11), on(2, 7)] }] as const;
     const { host } = await compare(t, pair, ['--export-html', html, '--export-svg', svg]);

@@ -107,7 +107,8 @@ describe('checking the kernels of a model', () => {
       assert.deepEqual(results, [RESULT, RESULT]);
       return graphs;
     };
-    const [one, two] = [signatureOf(1), signatureOf(2)];
+    const one = signatureOf(1);
+    const two = signatureOf(2);
     assert.deepEqual(await graphsOf([modelOf(1), modelOf(2)]), [one, two]);
     assert.deepEqual(await graphsOf([modelOf(1), modelOf(2)]), []);
     assert.deepEqual(await graphsOf([modelOf(1), modelOf(2)], true), [one, two]);

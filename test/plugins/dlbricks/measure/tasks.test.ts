@@ -71,7 +71,8 @@ describe('the tasks of an evaluation', () => {
     const workOf = (recipe: ModelRecipe, roughMs: number): number => {
       return firstTasks([preparedOf(recipe, [roughMs])], SYSTEM, SETTINGS).at(-1)?.work ?? NaN;
     };
-    const [alone, together] = [recipeOf([1]), recipeTogether([1])];
+    const alone = recipeOf([1]);
+    const together = recipeTogether([1]);
     assert.ok(workOf(together, 0) > 0 && workOf(alone, 0) > 10 * workOf(together, 0));
     const runsOf = (recipe: ModelRecipe): number => Math.round(workOf(recipe, 1) - workOf(recipe, 0));
     const { warmupRuns, runs } = protocolOfComposite(PROTOCOL);
