@@ -4,7 +4,8 @@ import { availableParallelism } from 'node:os';
 import { after, describe, test } from 'node:test';
 import { numbersIn } from '../../src/base/core-affinity.js';
 import { type LoadGenerator, startGenerator } from '../../src/generator/start.js';
-import { poissonArrivals } from '../../src/load/schedule.js';
+import { nearestRank } from '../../src/load/percentiles.js';
+import { type Arrival, poissonArrivals } from '../../src/load/schedule.js';
 import { summaryOf } from '../../src/load/summary.js';
 import { buildRunOptions } from '../../src/measurement/system.js';
 import { agentForSuite } from '../agent/support/running-agent.js';
@@ -78,6 +79,25 @@ describe('a generator with an agent', () => {
     assert.deepEqual(trial.end, { kind: 'complete' });
     const { meanBatch } = summaryOf(trial.records, trial, { bound: undefined, servers: 1, isOpen: true });
     assert.ok(meanBatch !== null && meanBatch > 3, `${meanBatch}`);
+    await generator.close();
+  });
+
+  test('the queries that a trial leaves keep none of the next one waiting', async () => {
+    const generator = await start();
+    const every = (ms: number, count: number) =>
+      Array.from({ length: count }, (_, index) => ({ atMs: index * ms, samples: 1 }));
+    const trialOf = (arrivals: readonly Arrival[]) => {
+      return generator.trial({ plan: { kind: 'open', arrivals }, dispatch: 'turns', seed: 1, limit: 1 });
+    };
+    const overload = await trialOf(every(0.001, 5000));
+    assert.equal(overload.end.kind, 'cut');
+    assert.equal(overload.unanswered.length, 1001);
+    const next = await trialOf(every(2, 21));
+    assert.equal(next.end.kind, 'complete');
+    const waits = next.records.map(({ startedMs, scheduledMs }) => (startedMs ?? Infinity) - scheduledMs);
+    const p50 = nearestRank(Float64Array.from(waits).sort(), 0.5);
+    // The 1001 queries take some hundred milliseconds.
+    assert.ok(p50 < 30, `half of the queries wait for ${p50} ms`);
     await generator.close();
   });
 
