@@ -114,7 +114,7 @@ function listReasons({ rows, unusable }: LoadResult): readonly string[] {
     const place = offered === null ? model : `${model}, ${text(offered)}/s`;
     const ended =
       row !== null && row.ended === 'cut' && row.reason !== null ? [`${place}: cut off: ${row.reason}`] : [];
-    const failure = row === null ? undefined : failureText(row);
+    const failure = row === null || row.ended === 'failed' ? undefined : failureText(row);
     const failed = failure === undefined ? [] : [`${place}: ${failure}`];
     const invalid = row !== null && row.invalid !== null ? [`${place}: no result: ${row.invalid}`] : [];
     const lacking = guess?.value == null ? 'no prediction' : 'no predicted percentiles';
