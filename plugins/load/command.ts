@@ -240,7 +240,7 @@ function addScenarioOptions(command: Command): Command {
     .option('--seed <n>', 'of the schedule (default: 1)', numberOption(fields.seed))
     .option(
       '--searches <n>',
-      'how often the largest rate is searched, each time in other processes (default: 1)',
+      'how often the largest rate is searched, each time in other processes and with other seeds (default: 1)',
       numberOption(fields.searches),
     )
     .option(

@@ -99,7 +99,7 @@ export function summaryOf(
     longestQueue: outcome.longestQueue,
     latenessP99Ms,
     /** Mean number of queries in the system over achieved rate times mean latency, less one. */
-    littleError: isComplete ? finite(meanInSystem / (perMs * latencyMean) - 1) : null,
+    littleError: isComplete && spanMs > 0 ? finite(meanInSystem / (perMs * latencyMean) - 1) : null,
     /** By the rule of early stopping; null without a bound, where the trial is not valid, and with too few queries. */
     holds: allowedOver < 0 || invalid !== null ? null : isComplete && outcome.over <= allowedOver,
     /** Why the figures are no result; null where they are one. */

@@ -218,6 +218,13 @@ test('utilization is the busy time of each server from the first to the last ans
   assert.equal(utilization([10, 10, 10], 5, 1, 2), 1);
 });
 
+test("Little's law says nothing of answers of one moment", () => {
+  const plan = { kind: 'open', arrivals: regular(2, 0) } as const;
+  const trial = simulateTrial({ ...OPEN, plan, limit: 2 }, { limit: 2, waitMs: 1 }, [CONSTANT]);
+  const { littleError, achievedPerSecond } = summarized(trial);
+  assert.deepEqual([littleError, achievedPerSecond], [null, null]);
+});
+
 test('a closed loop holds a bound or not by early stopping, and too few queries do not show it', () => {
   const holds = (boundMs: number, queries: number): boolean | null => {
     const bound = { ms: boundMs, share: 0.9 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkSettings, runSizes, settingsOf, settingsSchema } from '../../../plugins/load/settings.js';
-import { planTrials } from '../../../plugins/load/trials.js';
+import { firstSeed, planTrials } from '../../../plugins/load/trials.js';
 
 function problemWith(settings: object, { agents = 1, isDeployed = false, hasModels = true } = {}): string {
   try {
@@ -111,6 +111,13 @@ test('models are opened for every size of a run that can occur', () => {
   assert.deepEqual(runSizes([1], 4), [1, 2, 3, 4]);
   assert.deepEqual(runSizes([2, 3], 6), [2, 3, 4, 5, 6]);
   assert.deepEqual(runSizes([4], 4), [4]);
+});
+
+test('searches have seeds of their own, and the first one those of the prediction', () => {
+  const seeds = [0, 1, 2].map((search) => firstSeed({ seed: 7 }, search));
+  assert.equal(seeds[0], 7);
+  // A search has up to some 200 trials.
+  assert.ok((seeds[1] ?? 0) - 7 > 200 && (seeds[2] ?? 0) - (seeds[1] ?? 0) > 200, seeds.join());
 });
 
 test('a trial has as many queries as its percentile needs', () => {
