@@ -20,6 +20,7 @@ const ANSWER_CHECK_MS = 1000;
 
 /** Some queries of a trial that ended early may be left. */
 const CLOSE_LIMIT_MS = 30_000;
+const INTERRUPTED_CLOSE_LIMIT_MS = 2000;
 
 /** So that connections and code are warm. */
 const WARMUP_QUERIES = 5;
@@ -41,6 +42,7 @@ let clock = realClock(nowMs);
 let targets: readonly Serving[] = [];
 const outstanding = new Outstanding({ now: nowMs });
 let running: Trial | undefined;
+let closeLimitMs = CLOSE_LIMIT_MS;
 
 function send(message: FromGenerator): void {
   // A failure to send means that the parent has ended, which ends this process.
@@ -133,11 +135,12 @@ async function handle(message: ToGenerator): Promise<void> {
       await trial(message.options);
       return;
     case 'cancel':
+      closeLimitMs = INTERRUPTED_CLOSE_LIMIT_MS;
       running?.cancel();
       return;
     case 'close': {
       const closed = Promise.all(targets.map((target) => target.close()));
-      send({ kind: 'closed', ends: await Promise.race([closed, setTimeoutPromise(CLOSE_LIMIT_MS, [])]) });
+      send({ kind: 'closed', ends: await Promise.race([closed, setTimeoutPromise(closeLimitMs, [])]) });
     }
   }
 }

@@ -22,7 +22,12 @@ describe('a generator with an agent', () => {
 
   after(() => started.forEach((one) => one.kill()));
 
-  async function start(limit = 1, waitMs = 0, signal = new AbortController().signal): Promise<LoadGenerator> {
+  async function start(
+    limit = 1,
+    waitMs = 0,
+    signal = new AbortController().signal,
+    warmupSamples = 1,
+  ): Promise<LoadGenerator> {
     const { client } = agent();
     const [reach] = client.reaches?.() ?? [];
     assert.ok(reach);
@@ -35,7 +40,7 @@ describe('a generator with an agent', () => {
       warmupRuns: 1,
       limits: { timeLimitMs: 60_000, memoryLimitBytes: 2 ** 30 },
     };
-    const generator = await startGenerator([{ kind: 'agent', reach, request }], { signal, warmupSamples: 1 });
+    const generator = await startGenerator([{ kind: 'agent', reach, request }], { signal, warmupSamples });
     started.push(generator);
     return generator;
   }
@@ -160,6 +165,19 @@ describe('a generator with an agent', () => {
     assert.equal(end.kind, 'cancelled');
     assert.ok(records.length > 0 && records.length < 1000);
     await generator.close();
+  });
+
+  test('an interruption waits for no query that the server still has', async () => {
+    const stop = new AbortController();
+    // A single query waits for another one.
+    const generator = await start(2, 50_000, stop.signal, 2);
+    const plan = { kind: 'open', arrivals: [{ atMs: 0, samples: 1 }] } as const;
+    setTimeout(() => stop.abort(), 200);
+    const { end, unanswered } = await generator.trial({ plan, dispatch: 'turns', seed: 1, limit: 2 });
+    assert.deepEqual([end.kind, unanswered.length], ['cancelled', 1]);
+    const startMs = performance.now();
+    assert.deepEqual(await generator.close(), []);
+    assert.ok(performance.now() - startMs < 25_000);
   });
 
   test('a model that the runtime refuses is refused at once', async () => {
