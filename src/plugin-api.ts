@@ -299,7 +299,7 @@ export { offeredRate, poissonArrivals } from './load/schedule.js';
 export { largestRate, type RateSearching, type RateTrial, searchRate } from './load/search.js';
 export { type ServiceTimes, simulateTrial } from './load/simulate.js';
 export { PERCENTILES, summarizeTrial, type TrialSummary } from './load/summary.js';
-export { DISPATCHES, type Plan, type QueryRecord, type TrialOptions } from './load/trial.js';
+export { DISPATCHES, type Plan, type QueryRecord, type SentQuery, type TrialOptions } from './load/trial.js';
 export { standInModel } from './generator/stand-in.js';
 export type { DeployedModel, TargetEnd, TargetSpec } from './generator/messages.js';
 export { type LoadGenerator, type RanTrial, startGenerator } from './generator/start.js';

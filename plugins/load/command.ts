@@ -45,7 +45,7 @@ import { runLoad } from './run-load.js';
 import { Samples } from './samples.js';
 import type { DeploymentAddress } from './serve.js';
 import { BATCH_QUERIES, CLOSED_QUERIES } from './trials.js';
-import { checkSettings, fields, type LoadSettings, OPTIONS, SCENARIOS, settingsSchema } from './settings.js';
+import { checkSettings, fields, type LoadSettings, OPTIONS, SCENARIOS, settingsOf } from './settings.js';
 
 interface LoadOptions extends InputOptions, AgentOptions, OutputOptions, RuntimeAxes {
   readonly arrivals?: string;
@@ -70,7 +70,7 @@ async function parseSettings(options: LoadOptions, hasModels: boolean): Promise<
   const given = Object.entries(OPTIONS).map(([key, option]) => {
     return [key, ownValue<unknown>({ ...options }, new Option(option).attributeName())] as const;
   });
-  const settings = settingsSchema.parse({
+  const settings = settingsOf({
     ...Object.fromEntries(given),
     arrivals: options.arrivals === undefined ? undefined : await readArrivals(options.arrivals),
     measure: validate || !predict,
@@ -240,7 +240,7 @@ function addScenarioOptions(command: Command): Command {
     .option('--seed <n>', 'of the schedule (default: 1)', numberOption(fields.seed))
     .option(
       '--searches <n>',
-      'how often the largest rate is searched, each time in other processes (default: 1)',
+      'how often the largest rate is searched, each time in other processes and with other seeds (default: 1)',
       numberOption(fields.searches),
     )
     .option(
@@ -264,7 +264,7 @@ function addScenarioOptions(command: Command): Command {
       'report of dlbricks with generated texts: predict the time to the first token under load (server)',
     )
     .option('--validate', 'measure and predict, and compare')
-    .option('--samples <file>', 'write every measured query as a JSON line, with times in microseconds');
+    .option('--samples <file>', 'write every query that was sent as a JSON line, with times in microseconds');
 }
 
 export function registerLoad(program: Command, host: CommandHost): void {

@@ -6,6 +6,7 @@ import {
   whileTelling,
   z,
 } from '../../src/plugin-api.js';
+import { failureText } from './headlines.js';
 import { showLoad } from './load-table.js';
 import type { LoadRow } from './load-result.js';
 import { runLoad } from './run-load.js';
@@ -16,7 +17,8 @@ const evaluationSettings = z.strictObject({ ...settingsSchema.shape, ...runtimeS
 /** Percentiles of a row, or why there are none. */
 function buildEstimate({ model, measured, predicted }: LoadRow): EvaluationEvent {
   const figures = measured ?? predicted?.value ?? null;
-  const reason = measured?.invalid ?? measured?.reason ?? predicted?.reason ?? 'too few queries show it';
+  const ofMeasured = measured === null ? undefined : (measured.invalid ?? measured.reason ?? failureText(measured));
+  const reason = ofMeasured ?? predicted?.reason ?? 'too few queries show it';
   const percentiles = ([50, 90, 99] as const).map((percentage) => {
     const latencyMs = figures?.[`p${percentage}_ms`] ?? null;
     return latencyMs === null ? { percentage, reason } : { percentage, latencyMs };

@@ -1,5 +1,5 @@
 import { counted } from '../../src/plugin-api.js';
-import type { GenerationRow, LoadResult, SearchedRate } from './load-result.js';
+import type { GenerationRow, LoadResult, MeasuredLoad, SearchedRate } from './load-result.js';
 
 export function perSecondText(value: number | null): string {
   return value === null ? '?' : `${Number(value.toPrecision(3))}/s`;
@@ -23,6 +23,12 @@ function measuredText({ measured }: SearchedRate): string | undefined {
   if (rates.length < 2) return most;
   const range = `${perSecondText(Math.min(...rates))} to ${perSecondText(Math.max(...rates))}`;
   return `${most}, ${measured.length} searches from ${range}`;
+}
+
+/** That queries failed, and why the first one did; undefined where none did. */
+export function failureText({ failed, queries, failure }: MeasuredLoad): string | undefined {
+  if (failed === 0) return undefined;
+  return `${failed} of ${queries} queries failed, so there are no percentiles; the first one: ${failure ?? 'not known'}`;
 }
 
 /** Whether each trial holds the bound; those of a search are parts of its result. */

@@ -14,9 +14,10 @@ const percentiles = {
 } as const;
 
 const measuredSchema = z.strictObject({
-  queries: z.int().describe('Queries that were answered'),
+  queries: z.int().describe('Queries that were answered or failed'),
   planned: z.int().describe('Queries of the schedule; of a closed loop, those that were sent'),
-  failed: z.int(),
+  failed: z.int().describe('With one of them, there are no percentiles'),
+  failure: z.string().nullable().default(null).describe('Error of the first query that failed'),
   achieved_per_second: rate.describe('Answered queries less one, over the time from the first to the last answer'),
   samples_per_second: rate,
   mean_batch: number.describe('Samples of a run'),
@@ -194,8 +195,7 @@ export interface ModelLoad {
 
 export function isPartial({ rows, rates, generations, unusable }: LoadResult): boolean {
   const isBad = ({ measured, predicted }: LoadRow): boolean => {
-    const isShort =
-      measured !== null && (measured.invalid !== null || measured.ended === 'failed' || measured.ended === 'cancelled');
+    const isShort = measured !== null && (measured.invalid !== null || measured.failed > 0);
     return isShort || (predicted !== null && predicted.value === null);
   };
   const isUnknown = rates.some(({ measured, predicted }) => {

@@ -22,7 +22,7 @@ import {
 import { loadPlot } from './load-plot.js';
 import { type LoadResult, loadResultSchema, type LoadRow, type MeasuredLoad } from './load-result.js';
 import { validationLines } from './validation.js';
-import { batchLines, boundLines, generationLines, rateLines } from './headlines.js';
+import { batchLines, boundLines, failureText, generationLines, rateLines } from './headlines.js';
 
 type LoadColumn = Column<LoadRow>;
 
@@ -114,10 +114,12 @@ function listReasons({ rows, unusable }: LoadResult): readonly string[] {
     const place = offered === null ? model : `${model}, ${text(offered)}/s`;
     const ended =
       row !== null && row.ended === 'cut' && row.reason !== null ? [`${place}: cut off: ${row.reason}`] : [];
+    const failure = row === null || row.ended === 'failed' ? undefined : failureText(row);
+    const failed = failure === undefined ? [] : [`${place}: ${failure}`];
     const invalid = row !== null && row.invalid !== null ? [`${place}: no result: ${row.invalid}`] : [];
     const lacking = guess?.value == null ? 'no prediction' : 'no predicted percentiles';
     const unpredicted = guess !== null && guess.reason !== null ? [`${place}: ${lacking}: ${guess.reason}`] : [];
-    return [...ended, ...invalid, ...unpredicted];
+    return [...ended, ...failed, ...invalid, ...unpredicted];
   });
   return [...new Set([...ofRows, ...unusable.map(({ model, reason }) => `${model}: ${reason}`)])];
 }
@@ -125,7 +127,8 @@ function listReasons({ rows, unusable }: LoadResult): readonly string[] {
 /** Why p99 is not shown, and the remedy. */
 function percentileLines({ rows, settings: { scenario } }: LoadResult): readonly string[] {
   const few = rows.flatMap(({ measured: row }) => {
-    return row?.ended === 'complete' && row.invalid === null && row.p99_ms === null ? row.queries : [];
+    const isWhole = row?.ended === 'complete' && row.invalid === null && row.failed === 0;
+    return isWhole && row.p99_ms === null ? row.queries : [];
   });
   if (few.length === 0 || scenario === 'batch') return [];
   const least = leastQueries(0.99, 0);

@@ -9,18 +9,23 @@ import {
   PlatformError,
   type QueryRecord,
   type RuntimeSettings,
+  type SentQuery,
   summarizeTrial,
   type TargetEnd,
 } from '../../src/plugin-api.js';
 import type { Generation } from './generation.js';
 import { buildMeasured, computeStealShare } from './figures.js';
+import { failureText } from './headlines.js';
 import type { LoadRow } from './load-result.js';
 import { keepTrial } from './platform-documents.js';
 import { type DeploymentAddress, modelsBySize, type Place, whileServing } from './serve.js';
 import type { LoadSettings } from './settings.js';
 import { computeOfferedRate, type TrialPlan } from './trials.js';
 
-export type OnSample = (row: Pick<LoadRow, 'model' | 'offered_per_second' | 'seed'>, record: QueryRecord) => void;
+export type OnSample = (
+  row: Pick<LoadRow, 'model' | 'offered_per_second' | 'seed'>,
+  query: QueryRecord | SentQuery,
+) => void;
 
 export interface LoadRun {
   readonly settings: LoadSettings;
@@ -63,14 +68,14 @@ export async function measure(
 ): Promise<LoadRow> {
   const trial = await generator.trial(plan.options);
   const row = buildRow(loaded, plan);
-  for (const record of trial.records) onSample?.(row, record);
+  for (const query of [...trial.records, ...trial.unanswered]) onSample?.(row, query);
   const isOpen = plan.options.plan.kind === 'open';
   const summary = summarizeTrial(trial.records, trial, { bound, servers: agents, isOpen });
   const measured = buildMeasured(trial, summary);
   const percentiles = Object.entries({ p50: measured.p50_ms, p99: measured.p99_ms });
   const figures = percentiles.flatMap(([name, ms]) => (ms === null ? [] : `${name} ${Number(ms.toPrecision(4))} ms`));
   const offered = row.offered_per_second === null ? '' : `, ${Number(row.offered_per_second.toPrecision(4))}/s`;
-  const shown = figures.join(', ') || 'too few queries for percentiles';
+  const shown = failureText(measured) ?? (figures.join(', ') || 'too few queries for percentiles');
   const found =
     measured.invalid !== null
       ? 'no result'
@@ -133,7 +138,7 @@ export async function measureServiceMs(loaded: LoadedModel, generator: LoadGener
   const [samples = 1] = run.settings.batches;
   const plan = { kind: 'closed', clients: 1, thinkMs: [0], samples, queries: SERVICE_QUERIES, leastMs: 0 } as const;
   const trial = await generator.trial({ plan, dispatch: 'turns', seed: 1, limit: samples });
-  const { serviceMeanMs, latencyMeanMs, invalid } = summarizeTrial(trial.records, trial, {
+  const { serviceMeanMs, latencyMeanMs, failure, invalid } = summarizeTrial(trial.records, trial, {
     bound: undefined,
     servers: 1,
     isOpen: false,
@@ -141,5 +146,8 @@ export async function measureServiceMs(loaded: LoadedModel, generator: LoadGener
   // Servers of others do not say how long a run takes; then the answer's time counts.
   const ms = serviceMeanMs ?? latencyMeanMs;
   if (ms !== null && trial.end.kind === 'complete') return ms;
-  throw new PlatformError('unsupported', `${loaded.name} answers no queries: ${invalid ?? 'no answer came'}`);
+  throw new PlatformError(
+    'unsupported',
+    `${loaded.name} answers no queries: ${failure ?? invalid ?? 'no answer came'}`,
+  );
 }

@@ -12,7 +12,7 @@ import { byTurns, ModelPredictor, predictedOf, type Source } from './model-predi
 import { NO_RATE, type Predicting, predictRate } from './predict.js';
 import { modelsBySize, whileServing } from './serve.js';
 import { limitOf } from './settings.js';
-import { serverTrial, type TrialPlan } from './trials.js';
+import { firstSeed, serverTrial, type TrialPlan } from './trials.js';
 
 /** Trials of a search between two observations of the machine. */
 const TRIALS_OF_ROUND = 3;
@@ -24,17 +24,23 @@ function startRate(runMs: number, agents: number): number {
   return (500 * agents) / runMs;
 }
 
+interface Search {
+  readonly bound: Bound;
+  /** Of the first trial. */
+  readonly seed: number;
+}
+
 /** @throws PlatformError where a run takes as long as the bound */
-async function startSearch(loaded: LoadedModel, bound: Bound, generator: LoadGenerator, run: Run) {
+async function startSearch(loaded: LoadedModel, { bound, seed }: Search, generator: LoadGenerator, run: Run) {
   const serviceMs = await measureServiceMs(loaded, generator, run);
-  if (serviceMs < bound.ms) return searchRate(startRate(serviceMs, run.agents), run.settings.seed);
+  if (serviceMs < bound.ms) return searchRate(startRate(serviceMs, run.agents), seed);
   const [time, most] = [serviceMs, bound.ms].map((ms) => `${Number(ms.toPrecision(3))} ms`);
   const problem = `one run takes ${time}, so no rate holds the bound of ${most}; choose a larger bound (--bound)`;
   throw new PlatformError('unsupported', problem);
 }
 
 /** With predictions, the trials are in rounds, each by turns with observations of the machine. */
-async function searchOnce(loaded: LoadedModel, bound: Bound, run: Run, source: Source) {
+async function searchOnce(loaded: LoadedModel, search: Search, run: Run, source: Source) {
   const { settings, place, loadedBatch, tell } = run;
   const predictor = source instanceof ModelPredictor ? source : undefined;
   const trialsOfRound = predictor === undefined ? Infinity : TRIALS_OF_ROUND;
@@ -46,14 +52,14 @@ async function searchOnce(loaded: LoadedModel, bound: Bound, run: Run, source: S
   let step: ReturnType<RateSearching['next']> | undefined;
 
   const searchRound = async (generator: LoadGenerator): Promise<readonly Tried[]> => {
-    searching ??= await startSearch(loaded, bound, generator, run);
+    searching ??= await startSearch(loaded, search, generator, run);
     step ??= searching.next();
     const tried: Tried[] = [];
     while (step.done !== true && tried.length < trialsOfRound && !place.signal.aborted) {
       const { perSecond, seed } = step.value;
       const done = rows.length + tried.length;
       tell('searching', done, done + 1, `${loaded.name}, ${perSecond.toPrecision(4)}/s`);
-      const plan = serverTrial(settings, perSecond, seed, bound);
+      const plan = serverTrial(settings, perSecond, seed, search.bound);
       const row = await measure(loaded, plan, generator, run);
       tried.push({ plan, row });
       step = searching.next(row.measured?.holds ?? null);
@@ -84,7 +90,7 @@ export async function searchRates(loaded: LoadedModel, bound: Bound, run: Run, s
   const searches: SearchedRate['measured'] = [];
   if (!settings.measure) await predictor?.predicting(undefined);
   for (let count = 0; settings.measure && count < settings.searches && !place.signal.aborted; count++) {
-    const searched = await searchOnce(loaded, bound, run, source);
+    const searched = await searchOnce(loaded, { bound, seed: firstSeed(settings, count) }, run, source);
     rows.push(...searched.rows);
     searches.push(searched.search);
   }

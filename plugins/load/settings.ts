@@ -4,7 +4,9 @@ import {
   parseBound,
   DISPATCHES,
   leastQueries,
+  numberFrom,
   oneOf,
+  ownValue,
   PlatformError,
   positiveNumber,
   wholeNumber,
@@ -20,16 +22,23 @@ export const fields = {
   rate: positiveNumber(1_000_000),
   clients: wholeNumber(1, 1024),
   samples: wholeNumber(1, 1024),
-  waitMs: z.number().min(0).max(60_000),
+  waitMs: numberFrom(0, 60_000),
   queries: wholeNumber(2, 1_000_000),
   seed: wholeNumber(0, 2 ** 31 - 1),
   searches: wholeNumber(1, 20),
   scale: positiveNumber(1000),
 } as const;
 
-const listOf = <Schema extends z.ZodType>(one: Schema) => z.array(one).min(1).max(100);
-
+const MAX_VALUES = 100;
 const MAX_ARRIVALS = 100_000;
+const MAX_TRIAL_MS = 86_400_000;
+
+const listOf = <Schema extends z.ZodType>(one: Schema) => {
+  return z
+    .array(one)
+    .min(1)
+    .max(MAX_VALUES, { error: `at most ${MAX_VALUES} values` });
+};
 
 export const settingsSchema = z.strictObject({
   scenario: z.enum(SCENARIOS).default('single'),
@@ -47,15 +56,12 @@ export const settingsSchema = z.strictObject({
   arrivals: z
     .array(z.union([z.number().min(0), z.tuple([z.number().min(0), fields.samples])]))
     .min(2)
-    .max(MAX_ARRIVALS)
+    .max(MAX_ARRIVALS, { error: `at most ${MAX_ARRIVALS} arrivals` })
     .optional()
     .describe('Times in ms since the start, or pairs of a time and samples (replay)'),
   scale: fields.scale.default(1).describe('Factor of the times (replay)'),
   queries: fields.queries.optional().describe('Least number of queries of a trial'),
-  least_ms: z
-    .number()
-    .min(0)
-    .max(86_400_000)
+  least_ms: numberFrom(0, MAX_TRIAL_MS)
     .optional()
     .describe(
       'Least length of a trial; by default 10 s (or 10,000 queries) where the largest rate is searched, else 0',
@@ -87,6 +93,16 @@ export const OPTIONS = {
   searches: '--searches',
   dispatch: '--dispatch',
 } as const;
+
+/** Of the values that the command's options gave. @throws PlatformError `usage` */
+export function settingsOf(given: z.input<typeof settingsSchema>): LoadSettings {
+  const { data, error } = settingsSchema.safeParse(given);
+  if (data !== undefined) return data;
+  const [issue] = error.issues;
+  const key = String(issue?.path[0]);
+  const option = ownValue<string>(OPTIONS, key);
+  throw new PlatformError('usage', `${key} (${option}): expected ${issue?.message}`);
+}
 
 /** Machines are slow for seconds at a time, which would decide a shorter trial of a search. */
 const SEARCH_MS = 10_000;
@@ -214,6 +230,11 @@ function problemWith(settings: LoadSettings): string | undefined {
     const times = arrivals.map(timeOf);
     const unsorted = times.findIndex((ms, index) => ms < (times[index - 1] ?? 0));
     if (unsorted >= 0) return `arrival ${unsorted + 1} is before the one above it; sort the times`;
+    const lastMs = (times.at(-1) ?? 0) * settings.scale;
+    if (lastMs > MAX_TRIAL_MS) {
+      const problem = `the last arrival is ${Math.round(lastMs / 1000)} s after the start, and a trial has a day at most`;
+      return `${problem}; let the times begin near 0, or make them smaller (--scale)`;
+    }
   }
   const largest = Math.max(...samplesAsked(settings));
   if (limit !== undefined && limit < largest) {

@@ -30,6 +30,14 @@ export function scheduledMs({ options: { plan } }: TrialPlan): number {
   return plan.kind === 'open' ? (plan.arrivals.at(-1)?.atMs ?? 0) : 0;
 }
 
+/** More than a search has trials. */
+const SEEDS_OF_SEARCH = 1000;
+
+/** Of the first trial of a search, from 0 on; further trials count it up. Chance differs from search to search. */
+export function firstSeed({ seed }: Pick<LoadSettings, 'seed'>, search: number): number {
+  return seed + SEEDS_OF_SEARCH * search;
+}
+
 export function serverQueries({ queries }: LoadSettings, bound: Bound | undefined): number {
   return queries ?? leastQueries(bound?.share ?? USUAL_SHARE, OVER);
 }

@@ -1,16 +1,26 @@
 // A process of its own, so that neither a runtime that blocks its thread nor a progress bar delays its timers.
 import { execFileSync } from 'node:child_process';
+import { setTimeout as setTimeoutPromise } from 'node:timers/promises';
 import type { MeasureProgress } from '../agent/benchmark-agent.js';
 import { connectServing, nowMs, type Serving } from '../agent/client/serving-client.js';
 import { useLastCore } from '../base/core-affinity.js';
 import { messageOf, PlatformError } from '../base/errors.js';
 import { realClock, timerMarginMs } from '../load/clock.js';
 import { type QueryRecord, Trial, type TrialOptions, type TrialOutcome } from '../load/trial.js';
+import { Outstanding } from './outstanding.js';
 import type { FromGenerator, TargetSpec, ToGenerator } from './messages.js';
 
 const RECORDS_AT_ONCE = 1000;
 
 const CHRT_LIMIT_MS = 5000;
+
+/** Longest time without an answer. */
+const ANSWER_LIMIT_MS = 60_000;
+const ANSWER_CHECK_MS = 1000;
+
+/** Some queries of a trial that ended early may be left. */
+const CLOSE_LIMIT_MS = 30_000;
+const INTERRUPTED_CLOSE_LIMIT_MS = 2000;
 
 /** So that connections and code are warm. */
 const WARMUP_QUERIES = 5;
@@ -30,7 +40,9 @@ useLastCore();
 
 let clock = realClock(nowMs);
 let targets: readonly Serving[] = [];
+const outstanding = new Outstanding({ now: nowMs });
 let running: Trial | undefined;
+let closeLimitMs = CLOSE_LIMIT_MS;
 
 function send(message: FromGenerator): void {
   // A failure to send means that the parent has ended, which ends this process.
@@ -47,11 +59,19 @@ async function openTarget(spec: TargetSpec): Promise<Serving> {
 
 function run(options: TrialOptions, onRecord: (record: QueryRecord) => void): Promise<TrialOutcome> {
   return new Promise((resolve) => {
-    const all = targets.map(({ target }) => target);
-    const trial = new Trial(options, all, clock, onRecord, resolve);
+    const all = targets.map(({ target }) => outstanding.countedTarget(target));
+    const trial = new Trial(options, all, clock, onRecord, (outcome) => {
+      clearInterval(watch);
+      resolve(outcome);
+    });
+    const watch = setInterval(() => {
+      if (outstanding.silentMs < ANSWER_LIMIT_MS) return;
+      trial.fail(`no query was answered in ${ANSWER_LIMIT_MS / 1000} s; queries that wait: ${outstanding.count}`);
+    }, ANSWER_CHECK_MS);
     running = trial;
-    // The first query may be due at once, so the clock starts a moment later.
-    trial.start(clock.now() + 5);
+    // Queries of a trial that ended early would keep those of the next one waiting. The first query may be due at once,
+    // so the clock starts a moment later.
+    outstanding.whenIdle(() => trial.start(clock.now() + 5));
   });
 }
 
@@ -115,10 +135,13 @@ async function handle(message: ToGenerator): Promise<void> {
       await trial(message.options);
       return;
     case 'cancel':
+      closeLimitMs = INTERRUPTED_CLOSE_LIMIT_MS;
       running?.cancel();
       return;
-    case 'close':
-      send({ kind: 'closed', ends: await Promise.all(targets.map((target) => target.close())) });
+    case 'close': {
+      const closed = Promise.all(targets.map((target) => target.close()));
+      send({ kind: 'closed', ends: await Promise.race([closed, setTimeoutPromise(closeLimitMs, [])]) });
+    }
   }
 }
 

@@ -32,8 +32,9 @@ export class Batcher<Item> {
     return this.#queue.length - this.#head;
   }
 
-  add(item: Item, samples: number): void {
-    this.#queue.push({ item, samples, sinceMs: this.clock.now() });
+  /** @param sinceMs when the query came, where that was before */
+  add(item: Item, samples: number, sinceMs = this.clock.now()): void {
+    this.#queue.push({ item, samples, sinceMs });
     this.#start();
   }
 

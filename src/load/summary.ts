@@ -3,7 +3,7 @@ import { mean } from '../base/mean.js';
 import { sumOf } from '../base/sum-of.js';
 import type { Bound } from './bound.js';
 import { leastQueries, mostOver, nearestRank, upperPercentile } from './percentiles.js';
-import type { QueryRecord, TrialOutcome } from './trial.js';
+import type { QueryRecord, SentQuery, TrialOutcome } from './trial.js';
 
 export const PERCENTILES = [0.5, 0.9, 0.95, 0.99, 0.999] as const;
 
@@ -13,7 +13,7 @@ const MAX_LATENESS = 0.05;
 export type TrialSummary = ReturnType<typeof summarizeTrial>;
 
 /** One number of each record, sorted. A trial has up to millions of records. */
-function sortValues(records: readonly QueryRecord[], valueOf: (record: QueryRecord) => number): Float64Array {
+function sortValues<T>(records: readonly T[], valueOf: (record: T) => number): Float64Array {
   const values = new Float64Array(records.length);
   records.forEach((record, index) => (values[index] = valueOf(record)));
   return values.sort();
@@ -57,13 +57,15 @@ export function summarizeTrial(
   const perMs = answered.length < 2 ? NaN : (answered.length - 1) / spanMs;
   const samples = sumOf(answered.map((record) => record.samples));
   const runs = summarizeRuns(answered, firstMs);
-  const lateness = sortValues(records, ({ sentMs, scheduledMs }) => sentMs - scheduledMs);
+  const { unanswered } = outcome;
+  const sent: readonly SentQuery[] = unanswered.length === 0 ? records : [...records, ...unanswered];
+  const lateness = sortValues(sent, ({ sentMs, scheduledMs }) => sentMs - scheduledMs);
   const latenessP99Ms = finite(nearestRank(lateness, 0.99));
   const failed = records.length - answered.length;
-  const lost = failed + outcome.unanswered;
+  const lost = failed + unanswered.length;
   const median = nearestRank(latencies, 0.5);
   // Queries of one moment have no times to keep.
-  const isOneMoment = isOpen && records.every(({ scheduledMs }) => scheduledMs === records[0]?.scheduledMs);
+  const isOneMoment = isOpen && sent.every(({ scheduledMs }) => scheduledMs === sent[0]?.scheduledMs);
   const limitMs = isOneMoment ? Infinity : MAX_LATENESS * (bound?.ms ?? median);
   const latencyMean = mean(latencies);
   const waits = answered.flatMap(({ startedMs, scheduledMs }) => (startedMs === null ? [] : startedMs - scheduledMs));
@@ -71,12 +73,15 @@ export function summarizeTrial(
   const beginMs = answered.reduce((least, { scheduledMs }) => Math.min(least, scheduledMs), Infinity);
   const meanInSystem = sumOf(latencies) / (lastMs - beginMs);
   const isComplete = outcome.end.kind === 'complete';
-  const invalid = invalidBecause(outcome, latenessP99Ms, limitMs, bound);
+  const hasAnswers = answered.length > 0;
+  const invalid = invalidBecause(outcome, { latenessP99Ms, limitMs, bound, hasAnswers });
   const shown = isComplete && lost === 0;
   const allowedOver = bound === undefined ? -1 : mostOver(outcome.planned, bound.share);
   return {
     queries: records.length,
     failed,
+    /** Error of the first query that failed. */
+    failure: records.find(({ error }) => error !== null)?.error ?? null,
     achievedPerSecond: finite(perMs * 1000),
     samplesPerSecond: finite((perMs * 1000 * samples) / answered.length),
     meanBatch: runs === undefined ? null : samples / runs.count,
@@ -90,11 +95,11 @@ export function summarizeTrial(
     }),
     upperMs: PERCENTILES.map((share) => (isOpen || !shown ? null : upperPercentile(latencies, share))),
     largestMs: latencies.at(-1) ?? null,
-    overShare: bound === undefined ? null : outcome.over / Math.max(1, records.length + outcome.unanswered),
+    overShare: bound === undefined ? null : outcome.over / Math.max(1, sent.length),
     longestQueue: outcome.longestQueue,
     latenessP99Ms,
     /** Mean number of queries in the system over achieved rate times mean latency, less one. */
-    littleError: isComplete ? finite(meanInSystem / (perMs * latencyMean) - 1) : null,
+    littleError: isComplete && spanMs > 0 ? finite(meanInSystem / (perMs * latencyMean) - 1) : null,
     /** By the rule of early stopping; null without a bound, where the trial is not valid, and with too few queries. */
     holds: allowedOver < 0 || invalid !== null ? null : isComplete && outcome.over <= allowedOver,
     /** Why the figures are no result; null where they are one. */
@@ -102,15 +107,18 @@ export function summarizeTrial(
   };
 }
 
-function invalidBecause(
-  { end }: TrialOutcome,
-  latenessP99Ms: number | null,
-  limitMs: number,
-  bound: Bound | undefined,
-): string | null {
+interface Judged {
+  readonly latenessP99Ms: number | null;
+  readonly limitMs: number;
+  readonly bound: Bound | undefined;
+  readonly hasAnswers: boolean;
+}
+
+function invalidBecause({ end }: TrialOutcome, { latenessP99Ms, limitMs, bound, hasAnswers }: Judged): string | null {
   if (end.kind === 'failed') return end.reason;
   if (end.kind === 'cancelled') return 'interrupted';
-  if (latenessP99Ms === null) return 'no query was answered';
+  // Queries without an answer are over a bound.
+  if (latenessP99Ms === null || (bound === undefined && !hasAnswers)) return 'no query was answered';
   if (latenessP99Ms <= limitMs || !Number.isFinite(limitMs)) return null;
   const [late, most] = [latenessP99Ms, limitMs].map((ms) => `${Number(ms.toPrecision(3))} ms`);
   const of = bound === undefined ? 'median latency' : 'bound';

@@ -47,12 +47,15 @@ export interface Target {
 }
 
 /** Milliseconds since the start of the run. */
-export interface QueryRecord {
+export interface SentQuery {
   readonly scheduledMs: number;
   readonly sentMs: number;
+  readonly samples: number;
+}
+
+export interface QueryRecord extends SentQuery {
   readonly startedMs: number | null;
   readonly finishedMs: number;
-  readonly samples: number;
   readonly batch: number | null;
   readonly server: number;
   readonly error: string | null;
@@ -71,17 +74,13 @@ export interface TrialOutcome {
   readonly planned: number;
   /** Queries that were over the bound, also those without an answer. */
   readonly over: number;
-  readonly unanswered: number;
+  /** Sent, and without an answer at the end. */
+  readonly unanswered: readonly SentQuery[];
 }
 
 const MAX_QUEUE = 1000;
 
-const ANSWER_LIMIT_MS = 60_000;
-
-interface Sent {
-  readonly scheduledMs: number;
-  readonly sentMs: number;
-  readonly samples: number;
+interface Sent extends SentQuery {
   isAnswered: boolean;
   isOver: boolean;
 }
@@ -140,6 +139,10 @@ export class Trial {
     this.#end({ kind: 'cancelled' });
   }
 
+  fail(reason: string): void {
+    this.#end({ kind: 'failed', reason });
+  }
+
   #sendDue(arrivals: readonly Arrival[], first: number): void {
     let next = first;
     for (let due = arrivals[next]; due && !this.#isEnded; due = arrivals[++next]) {
@@ -150,7 +153,6 @@ export class Trial {
       }
       this.#send(due.atMs, due.samples);
     }
-    this.#limitWait();
   }
 
   #sendAgain(atMs: number): void {
@@ -159,20 +161,12 @@ export class Trial {
     const scheduledMs = atMs - this.#startMs;
     if (this.#sent.length >= plan.queries && scheduledMs >= plan.leastMs) {
       this.#endIfAllAnswered();
-      if (!this.#isEnded) this.#limitWait();
       return;
     }
     this.clock.at(atMs, () => {
       if (this.#isEnded) return;
       const thinkMs = plan.thinkMs[this.#sent.length % plan.thinkMs.length] ?? 0;
       this.#send(scheduledMs, plan.samples, () => this.#sendAgain(this.clock.now() + thinkMs));
-    });
-  }
-
-  #limitWait(): void {
-    this.clock.at(this.clock.now() + ANSWER_LIMIT_MS, () => {
-      const reason = `${this.#outstanding} queries have no answer ${ANSWER_LIMIT_MS / 1000} s after the last query`;
-      this.#end({ kind: 'cut', reason });
     });
   }
 
@@ -225,8 +219,9 @@ export class Trial {
     const finished = finishedMs - this.#startMs;
     const { bound } = this.options;
     const isOver = error !== undefined || (bound !== undefined && finished - query.scheduledMs > bound.ms);
-    if (isOver && !query.isOver) this.#over++;
-    query.isOver ||= isOver;
+    // An answer may come later than its run ended, and its query was counted as over the bound meanwhile.
+    this.#over += Number(isOver) - Number(query.isOver);
+    query.isOver = isOver;
     this.onRecord({
       scheduledMs: query.scheduledMs,
       sentMs: query.sentMs,
@@ -288,7 +283,9 @@ export class Trial {
       longestQueue: this.#longest,
       planned: plan.kind === 'open' ? plan.arrivals.length : this.#sent.length,
       over: this.#over,
-      unanswered: this.#outstanding,
+      unanswered: this.#sent
+        .filter(({ isAnswered }) => !isAnswered)
+        .map(({ scheduledMs, sentMs, samples }) => ({ scheduledMs, sentMs, samples })),
     });
   }
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
-import type { sendUnaryData } from '@grpc/grpc-js';
+import { describe, it, type TestContext } from 'node:test';
+import { type sendUnaryData, status } from '@grpc/grpc-js';
 import { loadResultSchema } from '../../plugins/load/load-result.js';
 import { PlatformError } from '../../src/base/errors.js';
 import {
@@ -16,6 +16,18 @@ import { assertOfSchema } from '../schemas/validator.js';
 import { workplace } from './support/command.js';
 import { chain, FOUR_LAYERS, LAYER_CUT, ONCE, QUICK } from './support/tiny-models.js';
 import { workplaceHere } from './support/workplace-here.js';
+
+/** A server of the Open Inference Protocol with the model `net`. @returns its address for --deployment */
+async function deployed(t: TestContext, answer: (callback: sendUnaryData<ModelInferResponse>) => void) {
+  const server = createRpcServer();
+  t.after(() => server.close(new PlatformError('unavailable', 'the test has ended')));
+  const inputs = [{ name: 'x', datatype: 'FP32', shape: [-1n, 8n] }];
+  const described = { name: 'net', versions: ['1'], platform: 'test', inputs, outputs: [] };
+  const modelMetadata = (_: unknown, callback: sendUnaryData<ModelMetadataResponse>) => callback(null, described);
+  const modelInfer = (_: unknown, callback: sendUnaryData<ModelInferResponse>) => answer(callback);
+  server.addService(GRPCInferenceServiceService, { modelMetadata, modelInfer });
+  return `oip://${await server.listen({ host: '127.0.0.1', port: 0 })}/net`;
+}
 
 describe('mlmodelscope load MODEL...', { timeout: 300_000, concurrency: 2 }, () => {
   it('measures a stream of queries, and writes tables, a picture, and every query', async (t) => {
@@ -108,16 +120,7 @@ describe('mlmodelscope load MODEL...', { timeout: 300_000, concurrency: 2 }, () 
   });
 
   it('puts a prediction beside a deployment, and says what it leaves out', async (t) => {
-    const server = createRpcServer();
-    t.after(() => server.close(new PlatformError('unavailable', 'the test has ended')));
-    const inputs = [{ name: 'x', datatype: 'FP32', shape: [-1n, 8n] }];
-    const described = { name: 'net', versions: ['1'], platform: 'test', inputs, outputs: [] };
-    const modelMetadata = (_: unknown, callback: sendUnaryData<ModelMetadataResponse>) => callback(null, described);
-    const modelInfer = (_: unknown, callback: sendUnaryData<ModelInferResponse>) => {
-      callback(null, { modelName: 'net', modelVersion: '1', id: '' });
-    };
-    server.addService(GRPCInferenceServiceService, { modelMetadata, modelInfer });
-    const deployment = `oip://${await server.listen({ host: '127.0.0.1', port: 0 })}/net`;
+    const deployment = await deployed(t, (callback) => callback(null, { modelName: 'net', modelVersion: '1', id: '' }));
     const place = await workplaceHere(t);
     await place.write('net.onnx', chain(FOUR_LAYERS));
     await place.run(['dlbricks', 'run', 'net.onnx', '--threads', '1', ...LAYER_CUT, ...QUICK, ...ONCE]);
@@ -135,6 +138,18 @@ describe('mlmodelscope load MODEL...', { timeout: 300_000, concurrency: 2 }, () 
     assert.equal(settings.deployment, deployment);
     assert.deepEqual([overheads, rows[0]?.measured?.queries, rows[0]?.measured?.service_mean_ms], [[], 60, null]);
     assert.ok(rows[0]?.predicted?.value?.p50_ms != null);
+  });
+
+  it('says why queries failed', async (t) => {
+    const deployment = await deployed(t, (callback) => callback({ code: status.INTERNAL, details: 'out of memory' }));
+    const place = await workplaceHere(t);
+    await place.write('net.onnx', chain(FOUR_LAYERS));
+    const args = ['load', 'net.onnx', '--threads', '1', '--deployment', deployment];
+    const single = await place.run([...args, '--queries', '10']);
+    assert.equal(single.code, 3);
+    assert.match(single.stdout.replaceAll(/\s+/g, ' '), /net: 10 of 10 queries failed.*the first one: .*out of memory/);
+    const search = await place.run([...args, '--scenario', 'server', '--bound', '1s@p90']);
+    assert.match(search.stderr, /net answers no queries: .*out of memory/);
   });
 
   it('says for every scenario whether a bound holds, and where too few queries show it', async (t) => {
@@ -185,7 +200,7 @@ describe('mlmodelscope load MODEL...', { timeout: 300_000, concurrency: 2 }, () 
   it('replays arrivals of a file, and refuses one that is empty or unsorted', async (t) => {
     const place = await workplaceHere(t);
     await place.write('net.onnx', chain(FOUR_LAYERS));
-    await place.write('arrivals.csv', 'ms,batch\n0,1\n10,2\n20,1\n');
+    await place.write('arrivals.csv', '\ufeffms,batch\n0,1\n10,2\n20,1\n');
     const args = ['load', 'net.onnx', '--threads', '1', '--scenario', 'replay', '--arrivals'];
     const { rows } = loadResultSchema.parse(
       JSON.parse((await place.run([...args, 'arrivals.csv', '--scale', '2', '--export-json', '-'])).stdout),
@@ -195,6 +210,11 @@ describe('mlmodelscope load MODEL...', { timeout: 300_000, concurrency: 2 }, () 
       ['empty.csv', '', /empty\.csv: expected at least two arrivals/],
       ['unsorted.csv', '5\n1\n', /unsorted\.csv, line 2: 1 ms is before the line above/],
       ['words.csv', '1\ntwo\n', /words\.csv, line 2: expected ms or ms,batch/],
+      ['negative.csv', '-5\n3\n', /negative\.csv, line 1: expected ms or ms,batch/],
+      ['nan.csv', 'NaN\n1\n2\n', /nan\.csv, line 1: expected ms or ms,batch/],
+      ['infinite.csv', `1\n${'9'.repeat(400)}\n`, /infinite\.csv, line 2: expected ms or ms,batch/],
+      ['none.csv', '1,1\n2,0\n', /none\.csv, line 2: expected a batch of a whole number from 1 to 1024, found 0/],
+      ['many.csv', '1,9999\n2,1\n', /many\.csv, line 1: expected a batch of .*, found 9999/],
     ] as const) {
       await place.write(name, content);
       const { stderr, code } = await place.run([...args, name]);

@@ -4,7 +4,8 @@ import { availableParallelism } from 'node:os';
 import { after, describe, test } from 'node:test';
 import { numbersIn } from '../../src/base/core-affinity.js';
 import { type LoadGenerator, startGenerator } from '../../src/generator/start.js';
-import { poissonArrivals } from '../../src/load/schedule.js';
+import { nearestRank } from '../../src/load/percentiles.js';
+import { type Arrival, poissonArrivals } from '../../src/load/schedule.js';
 import { summarizeTrial } from '../../src/load/summary.js';
 import { buildRunOptions } from '../../src/measurement/system.js';
 import { agentForSuite } from '../agent/support/running-agent.js';
@@ -21,7 +22,12 @@ describe('a generator with an agent', () => {
 
   after(() => started.forEach((one) => one.kill()));
 
-  async function start(limit = 1, waitMs = 0, signal = new AbortController().signal): Promise<LoadGenerator> {
+  async function start(
+    limit = 1,
+    waitMs = 0,
+    signal = new AbortController().signal,
+    warmupSamples = 1,
+  ): Promise<LoadGenerator> {
     const { client } = agent();
     const [reach] = client.reaches?.() ?? [];
     assert.ok(reach);
@@ -34,7 +40,7 @@ describe('a generator with an agent', () => {
       warmupRuns: 1,
       limits: { timeLimitMs: 60_000, memoryLimitBytes: 2 ** 30 },
     };
-    const generator = await startGenerator([{ kind: 'agent', reach, request }], { signal, warmupSamples: 1 });
+    const generator = await startGenerator([{ kind: 'agent', reach, request }], { signal, warmupSamples });
     started.push(generator);
     return generator;
   }
@@ -78,6 +84,25 @@ describe('a generator with an agent', () => {
     assert.deepEqual(trial.end, { kind: 'complete' });
     const { meanBatch } = summarizeTrial(trial.records, trial, { bound: undefined, servers: 1, isOpen: true });
     assert.ok(meanBatch !== null && meanBatch > 3, `${meanBatch}`);
+    await generator.close();
+  });
+
+  test('the queries that a trial leaves keep none of the next one waiting', async () => {
+    const generator = await start();
+    const every = (ms: number, count: number) =>
+      Array.from({ length: count }, (_, index) => ({ atMs: index * ms, samples: 1 }));
+    const trialOf = (arrivals: readonly Arrival[]) => {
+      return generator.trial({ plan: { kind: 'open', arrivals }, dispatch: 'turns', seed: 1, limit: 1 });
+    };
+    const overload = await trialOf(every(0.001, 5000));
+    assert.equal(overload.end.kind, 'cut');
+    assert.equal(overload.unanswered.length, 1001);
+    const next = await trialOf(every(2, 21));
+    assert.equal(next.end.kind, 'complete');
+    const waits = next.records.map(({ startedMs, scheduledMs }) => (startedMs ?? Infinity) - scheduledMs);
+    const p50 = nearestRank(Float64Array.from(waits).sort(), 0.5);
+    // The 1001 queries take some hundred milliseconds.
+    assert.ok(p50 < 30, `half of the queries wait for ${p50} ms`);
     await generator.close();
   });
 
@@ -140,6 +165,19 @@ describe('a generator with an agent', () => {
     assert.equal(end.kind, 'cancelled');
     assert.ok(records.length > 0 && records.length < 1000);
     await generator.close();
+  });
+
+  test('an interruption waits for no query that the server still has', async () => {
+    const stop = new AbortController();
+    // A single query waits for another one.
+    const generator = await start(2, 50_000, stop.signal, 2);
+    const plan = { kind: 'open', arrivals: [{ atMs: 0, samples: 1 }] } as const;
+    setTimeout(() => stop.abort(), 200);
+    const { end, unanswered } = await generator.trial({ plan, dispatch: 'turns', seed: 1, limit: 2 });
+    assert.deepEqual([end.kind, unanswered.length], ['cancelled', 1]);
+    const startMs = performance.now();
+    assert.deepEqual(await generator.close(), []);
+    assert.ok(performance.now() - startMs < 25_000);
   });
 
   test('a model that the runtime refuses is refused at once', async () => {

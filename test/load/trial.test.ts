@@ -6,7 +6,14 @@ import { nearestRank } from '../../src/load/percentiles.js';
 import { poissonArrivals } from '../../src/load/schedule.js';
 import { type ServiceTimes, simulatedTarget, simulateTrial } from '../../src/load/simulate.js';
 import { summarizeTrial } from '../../src/load/summary.js';
-import { type Dispatch, DISPATCHES, type QueryRecord, Trial, type TrialOutcome } from '../../src/load/trial.js';
+import {
+  type Answer,
+  type Dispatch,
+  DISPATCHES,
+  type QueryRecord,
+  Trial,
+  type TrialOutcome,
+} from '../../src/load/trial.js';
 import { CONSTANT, exponentialService, poissonTrial, summarized } from './support.js';
 
 const regular = (count: number, everyMs: number) =>
@@ -101,6 +108,68 @@ test('a query without an answer counts as over the bound before it is answered',
   assert.equal(outcome.end.kind, 'cut');
 });
 
+test('queries that a trial leaves without an answer are known, also where none was answered', () => {
+  const plan = { kind: 'open', arrivals: regular(1000, 10) } as const;
+  const bound = { ms: 20, share: 0.99 };
+  const outcome = simulateTrial({ ...OPEN, plan, bound }, NO_BATCHING, [{ runMs: () => 1e9 }]);
+  assert.deepEqual(outcome.unanswered.slice(0, 2), [
+    { scheduledMs: 0, sentMs: 0, samples: 1 },
+    { scheduledMs: 10, sentMs: 10, samples: 1 },
+  ]);
+  const within = summarizeTrial(outcome.records, outcome, { bound, servers: 1, isOpen: true });
+  assert.deepEqual([within.invalid, within.holds, within.latenessP99Ms], [null, false, 0]);
+  // The generator's own lateness counts for them, too.
+  const late = outcome.unanswered.map((query) => ({ ...query, sentMs: query.scheduledMs + 5 }));
+  const ofLate = summarizeTrial([], { ...outcome, unanswered: late }, { bound, servers: 1, isOpen: true });
+  assert.match(ofLate.invalid ?? '', /more than 5 ms late/);
+});
+
+test('an answer that comes late, to a query that was answered within the bound, is not over it', () => {
+  const clock = new VirtualClock();
+  const records: QueryRecord[] = [];
+  let outcome: TrialOutcome | undefined;
+  // Runs take 8 ms, and the message about them 5 ms.
+  const target = simulatedTarget(clock, NO_BATCHING, { runMs: () => 8, returnMs: 5 });
+  const plan = { kind: 'open', arrivals: regular(1000, 12) } as const;
+  new Trial(
+    { ...OPEN, plan, bound: { ms: 10, share: 0.99 } },
+    [target],
+    clock,
+    (one) => records.push(one),
+    (end) => (outcome = end),
+  ).start();
+  clock.run();
+  assert.deepEqual([outcome?.end.kind, outcome?.over, records.length], ['complete', 0, 1000]);
+});
+
+test('a trial whose queries all fail has no result, and the error of the first one', () => {
+  const clock = new VirtualClock();
+  const records: QueryRecord[] = [];
+  let outcome: TrialOutcome | undefined;
+  const target = {
+    send: (_: number, answered: (answer: Answer) => void) =>
+      answered({ startedMs: null, finishedMs: clock.now(), batch: null, error: 'out of memory' }),
+  };
+  const plan = { kind: 'open', arrivals: regular(10, 10) } as const;
+  new Trial(
+    { ...OPEN, plan },
+    [target],
+    clock,
+    (one) => records.push(one),
+    (end) => (outcome = end),
+  ).start();
+  clock.run();
+  assert.ok(outcome);
+  const { failed, failure, invalid } = summarizeTrial(records, outcome, { bound: undefined, servers: 1, isOpen: true });
+  assert.deepEqual([failed, failure, invalid], [10, 'out of memory', 'no query was answered']);
+});
+
+test('a run may take longer than a minute', () => {
+  const arrivals = regular(2, 100_000);
+  const trial = simulateTrial({ ...OPEN, plan: { kind: 'open', arrivals } }, NO_BATCHING, [{ runMs: () => 90_000 }]);
+  assert.deepEqual([trial.end.kind, trial.records.length], ['complete', 2]);
+});
+
 test('a server that ends makes the trial fail with its reason', () => {
   const clock = new VirtualClock();
   let outcome: TrialOutcome | undefined;
@@ -147,6 +216,13 @@ test('utilization is the busy time of each server from the first to the last ans
   assert.equal(utilization([10, 30, 10], 0, 2), 0.75);
   // The second run has two of the three queries.
   assert.equal(utilization([10, 10, 10], 5, 1, 2), 1);
+});
+
+test("Little's law says nothing of answers of one moment", () => {
+  const plan = { kind: 'open', arrivals: regular(2, 0) } as const;
+  const trial = simulateTrial({ ...OPEN, plan, limit: 2 }, { limit: 2, waitMs: 1 }, [CONSTANT]);
+  const { littleError, achievedPerSecond } = summarized(trial);
+  assert.deepEqual([littleError, achievedPerSecond], [null, null]);
 });
 
 test('a closed loop holds a bound or not by early stopping, and too few queries do not show it', () => {

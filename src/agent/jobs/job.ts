@@ -78,6 +78,8 @@ export interface ServeJob {
 export interface ServedQuery {
   readonly id: number;
   readonly samples: number;
+  /** By the machine's monotonic clock. A worker takes a query up only after the run meanwhile. */
+  readonly receivedNs: bigint;
 }
 
 /** Moments are nanoseconds of the machine's monotonic clock. */

@@ -62,7 +62,7 @@ export async function serveQueries(
       const endIfIdle = (): void => {
         if (isEnding && running === 0 && batcher.length === 0) resolve();
       };
-      const runOnce = async (queries: readonly ReceivedQuery[], batch: number): Promise<void> => {
+      const runOnce = async (queries: readonly ServedQuery[], batch: number): Promise<void> => {
         const startedNs = nowNs();
         const error = await execute(opened.get(batch), batch);
         const finishedNs = nowNs();
@@ -72,8 +72,9 @@ export async function serveQueries(
         if (++runs % RUNS_PER_COLLECTION === 0) await settle();
         else await setImmediate();
       };
-      const clock = realClock(() => Number(nowNs()) / 1e6);
-      const batcher = new Batcher<ReceivedQuery>(job.batching, clock, (queries, batch, done) => {
+      const toMs = (ns: bigint): number => Number(ns) / 1e6;
+      const clock = realClock(() => toMs(nowNs()));
+      const batcher = new Batcher<ServedQuery>(job.batching, clock, (queries, batch, done) => {
         running++;
         void runOnce(queries, batch).then(() => {
           running--;
@@ -83,7 +84,7 @@ export async function serveQueries(
       });
       port.open((message) => {
         if (message.kind === 'end') isEnding = true;
-        else for (const query of message.queries) batcher.add({ ...query, receivedNs: nowNs() }, query.samples);
+        else for (const query of message.queries) batcher.add(query, query.samples, toMs(query.receivedNs));
         endIfIdle();
       });
       port.serving();
@@ -94,10 +95,6 @@ export async function serveQueries(
     for (const model of opened.values()) await model.close();
     useAllCores();
   }
-}
-
-interface ReceivedQuery extends ServedQuery {
-  readonly receivedNs: bigint;
 }
 
 /** @returns why the run failed; empty where it did not */

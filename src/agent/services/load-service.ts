@@ -100,8 +100,10 @@ export function addLoadService(server: RpcServer, options: LoadServiceOptions): 
               : outstanding > MAX_OUTSTANDING
                 ? `more than ${MAX_OUTSTANDING} queries wait`
                 : undefined;
-        if (problem === undefined && queries) send?.({ kind: 'queries', queries });
-        else wrong.abort(new PlatformError('usage', problem ?? ''));
+        if (problem === undefined && queries) {
+          const receivedNs = process.hrtime.bigint();
+          send?.({ kind: 'queries', queries: queries.map(({ id, samples }) => ({ id, samples, receivedNs })) });
+        } else wrong.abort(new PlatformError('usage', problem ?? ''));
       };
       const end = (): void => {
         hasEnded = true;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkSettings, runSizes, settingsSchema } from '../../../plugins/load/settings.js';
-import { planTrials } from '../../../plugins/load/trials.js';
+import { checkSettings, runSizes, settingsOf, settingsSchema } from '../../../plugins/load/settings.js';
+import { firstSeed, planTrials } from '../../../plugins/load/trials.js';
 
 function problemWith(settings: object, { agents = 1, isDeployed = false, hasModels = true } = {}): string {
   try {
@@ -18,6 +18,7 @@ test('settings that do not fit together are refused, each with its own message',
     [{ scenario: 'server', rates: [0] }, /a number above 0/],
     [{ scenario: 'replay' }, /needs arrivals/],
     [{ scenario: 'replay', arrivals: [5, 1] }, /arrival 2 is before the one above it/],
+    [{ scenario: 'replay', arrivals: [0, 1_732_870_000_000] }, /the last arrival is 1732870000 s after the start/],
     [{ scenario: 'clients', batches: [4], batch_limit: 2 }, /a query of 4 samples does not fit into runs of at most 2/],
     [{ scenario: 'server', rates: [1], batches: [1, 2] }, /takes one --batch/],
     [{ bound: '20ms' }, /a bound, as in 20ms@p99/],
@@ -26,6 +27,17 @@ test('settings that do not fit together are refused, each with its own message',
     assert.match(problemWith(settings), message);
   }
   assert.equal(problemWith({ scenario: 'server', bound: '20ms@p99' }), '');
+});
+
+test('a value of an option that is out of its limits is refused with the name of the option', () => {
+  for (const [settings, message] of [
+    [{ scenario: 'clients', think_ms: 120_000 }, /^think_ms \(--think\): expected a number from 0 to 60000$/],
+    [{ least_ms: 2 * 86_400_000 }, /^least_ms \(--duration\): expected a number from 0 to 86400000$/],
+    [{ rates: Array.from({ length: 101 }, (_, rate) => rate + 1) }, /^rates \(--rate\): expected at most 100 values$/],
+    [{ arrivals: Array(100_001).fill(0) }, /^arrivals \(--arrivals\): expected at most 100000 arrivals$/],
+  ] as const) {
+    assert.throws(() => settingsOf(settings), { code: 'usage', message });
+  }
 });
 
 test('a setting that a load does not use is refused, with what it is for', () => {
@@ -99,6 +111,13 @@ test('models are opened for every size of a run that can occur', () => {
   assert.deepEqual(runSizes([1], 4), [1, 2, 3, 4]);
   assert.deepEqual(runSizes([2, 3], 6), [2, 3, 4, 5, 6]);
   assert.deepEqual(runSizes([4], 4), [4]);
+});
+
+test('searches have seeds of their own, and the first one those of the prediction', () => {
+  const seeds = [0, 1, 2].map((search) => firstSeed({ seed: 7 }, search));
+  assert.equal(seeds[0], 7);
+  // A search has up to some 200 trials.
+  assert.ok((seeds[1] ?? 0) - 7 > 200 && (seeds[2] ?? 0) - (seeds[1] ?? 0) > 200, seeds.join());
 });
 
 test('a trial has as many queries as its percentile needs', () => {
