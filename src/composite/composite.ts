@@ -80,6 +80,18 @@ const EXPONENTIAL: ReadonlySet<string> = new Set([
   'GroupQueryAttention',
 ]);
 
+/** They compare values, and a processor predicts comparisons in an order that repeats: twice as fast. */
+const SORTING: ReadonlySet<string> = new Set(['TopK']);
+
+function inputsOf(operators: ReadonlySet<string>, { graph }: Model): ReadonlySet<string> {
+  return new Set(graph.nodes.flatMap(({ opType, inputs }) => (operators.has(opType) ? inputs : [])));
+}
+
+/** A value of a class, such as a mask, may make outputs that are slow to read. */
+function makesAnyValue({ inputs }: Benchmark): boolean {
+  return !inputs.some(({ isGiven, elementType }) => isGiven === true && ELEMENT_TYPES[elementType].kind === 'float');
+}
+
 /** Values that must be positive or an index are made for the brick. */
 function takesAnyValue({ role, elementType, fill, isGiven }: BenchmarkInput): boolean {
   const isFree = role === 'activation' && fill.list === undefined && isGiven !== true;
@@ -89,9 +101,10 @@ function takesAnyValue({ role, elementType, fill, isGiven }: BenchmarkInput): bo
   return isFree && kind === 'float' && fill.low < 0;
 }
 
-function takingAnyValue({ inputs }: Benchmark, { graph }: Model): ReadonlySet<string> {
-  const exponents = new Set(graph.nodes.flatMap((node) => (EXPONENTIAL.has(node.opType) ? node.inputs : [])));
-  return new Set(inputs.flatMap((input) => (takesAnyValue(input) && !exponents.has(input.name) ? [input.name] : [])));
+function takingAnyValue({ inputs }: Benchmark, model: Model, sorted: ReadonlySet<string>): ReadonlySet<string> {
+  const exponents = inputsOf(EXPONENTIAL, model);
+  const isFree = ({ name }: BenchmarkInput): boolean => !exponents.has(name) && !sorted.has(name);
+  return new Set(inputs.flatMap((input) => (takesAnyValue(input) && isFree(input) ? [input.name] : [])));
 }
 
 interface Chain {
@@ -166,9 +179,10 @@ class CompositeBuilder {
     const own = `b${index}`;
     const prefix = repeat === 0 ? own : `${own}r${repeat}`;
     const ofWeights = weightSet === 0 ? own : `${own}s${weightSet}`;
-    const free = takingAnyValue(brick, model);
+    const sorted = inputsOf(SORTING, model);
+    const free = takingAnyValue(brick, model, sorted);
     const chain = this.#chainFor(brick, free);
-    const names = this.#placeInputs(brick, chain, { own, prefix, ofWeights, free });
+    const names = this.#placeInputs(brick, chain, { own, prefix, ofWeights, free, sorted });
     const makeName = (value: string): string => (value === '' ? '' : (names.get(value) ?? `${prefix}_${value}`));
     let inner = 0;
     const freshName = (): string => `${prefix}_inner${inner++}`;
@@ -181,7 +195,7 @@ class CompositeBuilder {
     const nodes = named.flatMap(spelledOut);
     (this.#nodesOf[index] ??= []).push(...nodes.map(({ name }) => name));
     this.#nodes.push(...nodes);
-    this.#keepOutputs(model, chain, makeName);
+    this.#keepOutputs(model, chain, makeName, makesAnyValue(brick));
   }
 
   /** The chain of this brick: the last chain if the brick reads an output of the previous brick, else a new one. */
@@ -202,7 +216,7 @@ class CompositeBuilder {
   #placeInputs(
     brick: Benchmark,
     chain: Chain,
-    { own, prefix, ofWeights, free }: Prefixes & { readonly free: ReadonlySet<string> },
+    { own, prefix, ofWeights, free, sorted }: Prefixes & Readonly<Record<'free' | 'sorted', ReadonlySet<string>>>,
   ): ReadonlyMap<string, string> {
     const names = new Map<string, string>();
     const taken = new Set<string>();
@@ -216,13 +230,14 @@ class CompositeBuilder {
       if (written !== undefined) {
         taken.add(written.name);
         this.#unread.delete(written.name);
-      } else if (isProduced) this.#producers.produce(input, name);
+      } else if (isProduced) this.#producers.produce(input, name, sorted.has(input.name) ? 'random' : 'any');
       else this.#addOnce({ ...input, name });
     }
     return names;
   }
 
-  #keepOutputs({ graph }: Model, chain: Chain, nameOf: (value: string) => string): void {
+  /** @param isOrdinary whether other bricks may read the outputs */
+  #keepOutputs({ graph }: Model, chain: Chain, nameOf: (value: string) => string, isOrdinary: boolean): void {
     const outputs = graph.outputs.map((output) => ({
       name: nameOf(output),
       type: findStaticType(graph.types.get(output)),
@@ -232,7 +247,9 @@ class CompositeBuilder {
       if (type !== undefined && isPacked(type.elementType)) this.#packed.add(name);
     }
     const at = chain.length++;
-    const written = outputs.flatMap(({ name, type }) => (type === undefined ? [] : [{ ...type, name, at }]));
+    const written = outputs.flatMap(({ name, type }) => {
+      return type === undefined || !isOrdinary ? [] : [{ ...type, name, at }];
+    });
     chain.written = [...written, ...chain.written].filter((one) => at - one.at < STILL_WARM);
   }
 

@@ -18,16 +18,19 @@ function findSplit(dims: readonly number[]): number {
   return dims.reduce((best, _, index) => (elements(index + 1) < elements(best) ? index + 1 : best), 1);
 }
 
-/** Nodes add a small column and a small row, to write much and read little. Equal inputs share both. */
+/**
+ * Nodes add a small column and a small row, to write much and read little. Equal inputs share both. Such sums repeat the
+ * order of the row. Where the order has to be random, nodes add one number to a whole tensor of random ones.
+ */
 export class Producers {
   readonly nodes: Node[] = [];
   readonly #factors = new Map<string, string>();
 
   constructor(private readonly addWeight: (weight: BenchmarkInput) => void) {}
 
-  produce(input: BenchmarkInput, name: string): void {
+  produce(input: BenchmarkInput, name: string, order: 'any' | 'random' = 'any'): void {
     const { elementType, dims } = input;
-    const split = findSplit(dims);
+    const split = order === 'random' ? dims.length : findSplit(dims);
     const column = this.#factor(
       input,
       dims.map((dim, axis) => (axis < split ? dim : 1)),

@@ -13,7 +13,15 @@ import {
 import { brickModel } from '../cut/brick-model.js';
 import { readsLittleButWeights, weightShare } from '../cut/rough-time.js';
 import type { Brick } from './brick.js';
-import { emptyCall, type PackedValues, ANY_OPSET, buildBenchmark, joinNode, shapeNodes } from './empty-call.js';
+import {
+  countTexts,
+  emptyCall,
+  type PackedValues,
+  ANY_OPSET,
+  buildBenchmark,
+  joinNode,
+  shapeNodes,
+} from './empty-call.js';
 
 // For runtimes without a profile. A brick alone runs differently from one inside a model: its weights stay in the
 // cache, its outputs leave the memory arena, and the call counts in full. So several copies, with weights of their own,
@@ -153,9 +161,14 @@ export function copiesFor(weightBytes: number, roughMs: number, surroundings: Su
 }
 
 function copyWithBaseline(brick: Brick, source: Model, copies: number, weights: CopiedWeights): BrickCopies {
-  const activations = brick.inputs.filter(({ role }) => role === 'activation').length;
+  const activations = brick.inputs.filter(({ role }) => role === 'activation');
+  const call = {
+    inputs: activations.length,
+    outputs: copies * source.graph.outputs.length,
+    texts: countTexts(activations),
+  };
   const options = { joined: true, packed: listPackedValues(source, copies) };
-  const baseline = emptyCall(activations, copies * source.graph.outputs.length, options);
+  const baseline = emptyCall(call, options);
   return { copies, benchmark: buildCopies(brick, source, copies, weights), baseline };
 }
 

@@ -22,7 +22,7 @@ import {
 } from '../../../src/plugin-api.js';
 import type { Cut } from '../cut/cut.js';
 import { type CheckableGraph, checkableGraph } from './checkable-graph.js';
-import type { EmptyCall } from './empty-call.js';
+import { countTexts, type EmptyCall } from './empty-call.js';
 import { type Values, type WeightsOfRun, withValuesOfRun } from './values-of-run.js';
 import { decomposeKernels, decomposeModel, hasShortKernels, type KernelContext } from './unique-bricks.js';
 
@@ -57,7 +57,8 @@ export function chooseGranularity(
 type GraphSettings = Pick<CutSettings, 'cut' | 'keep_dynamic' | 'values' | 'runOptions'>;
 
 export function countEnds({ graph }: Model): EmptyCall {
-  return { inputs: graph.inputs.length, outputs: graph.outputs.length };
+  const texts = countTexts(graph.inputs.flatMap((name) => graph.types.get(name) ?? []));
+  return { inputs: graph.inputs.length, outputs: graph.outputs.length, ...(texts > 0 && { texts }) };
 }
 
 export function buildWholeBenchmark(

@@ -3,6 +3,7 @@ import {
   type BenchmarkInput,
   type TensorType,
   type DeclaredType,
+  elementCount,
   ELEMENT_TYPES,
   type ElementType,
   encodeModelToBytes,
@@ -11,6 +12,7 @@ import {
   type Model,
   type Node,
   computeSignature,
+  sumOf,
   UNPACKED,
 } from '../../../src/plugin-api.js';
 
@@ -62,6 +64,16 @@ export function buildBenchmark(
 export interface EmptyCall {
   readonly inputs: number;
   readonly outputs: number;
+  /** Elements of all inputs that are texts; absent for none. Each is copied on its way into the runtime. */
+  readonly texts?: number | undefined;
+}
+
+export function countTexts(types: readonly DeclaredType[]): number {
+  return sumOf(
+    types.map(({ elementType, dims = [] }) => {
+      return elementType === 'string' ? elementCount(dims.filter((dim) => typeof dim === 'number')) : 0;
+    }),
+  );
 }
 
 /** They are cast before their shapes are taken. */
@@ -74,14 +86,15 @@ export interface PackedValues {
 
 /** @param joined whether shapes leave as one output, or each as its own */
 export function emptyCall(
-  inputs: number,
-  shapes: number,
+  { inputs, outputs: shapes, texts = 0 }: EmptyCall,
   { joined, packed }: { readonly joined: boolean; readonly packed?: PackedValues | undefined },
 ): Benchmark {
-  const type = { elementType: 'float32', dims: [1] } as const;
   const made = Array.from({ length: Math.max(1, inputs) }, (_, index): BenchmarkInput => {
+    const type = { elementType: 'float32', dims: [1] } as const;
     return { name: `x${index}`, role: 'activation', ...type, fill: { low: -1, high: 1, seed: index + 1 } };
   });
+  const [first] = made;
+  if (texts > 0 && first !== undefined) made[0] = { ...first, elementType: 'string', dims: [texts] };
   const values = (packed?.types ?? []).map((packedType, index): BenchmarkInput => {
     return { name: `packed${index}`, role: 'weight', ...packedType, fill: { low: 0, high: 1, seed: index + 1 } };
   });

@@ -13,7 +13,7 @@ import { findRepeatedBlocks, type RepeatedBlocks } from '../blocks/find-blocks.j
 import { shortenModel, extendSequences } from '../blocks/shorten-model.js';
 import { chooseGranularity, type CutSettings, decompose, countEnds } from './decompose.js';
 import { emptyCall } from './empty-call.js';
-import { outputCopy } from './output-copy.js';
+import { outputCopy, typesOf } from './output-copy.js';
 import { hasShortKernels, roundedFootprint, computeFootprint } from './unique-bricks.js';
 
 /** More bytes of weights need further files: protobuf's limit. */
@@ -125,11 +125,11 @@ export async function prepareExtended(
   const moreBytes = computeFootprint(three.graph);
   const footprint = moreBytes + (blocks.count - MORE) * Math.max(0, moreBytes - fewerBytes);
   const ends = countEnds(model);
-  const call = emptyCall(ends.inputs, ends.outputs, { joined: false });
+  const call = emptyCall(ends, { joined: false });
   const isTogether = recipe.footprint_bytes !== undefined;
   // An output of a left-out block has the type of its counterpart in a kept one.
   const outputs = model.graph.outputs.map((name) => three.outputOf.get(name) ?? name);
-  const handed = isTogether ? outputCopy(outputs.flatMap((name) => three.graph.types.get(name) ?? [])) : undefined;
+  const handed = isTogether ? outputCopy(typesOf(three.graph, outputs)) : undefined;
   return {
     kind: 'extended' as const,
     decomposed: {

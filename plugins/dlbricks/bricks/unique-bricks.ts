@@ -30,7 +30,7 @@ import {
   type Surroundings,
 } from './brick-copies.js';
 import { type EmptyCall, emptyCall } from './empty-call.js';
-import { type OutputCopy, outputCopy } from './output-copy.js';
+import { type OutputCopy, outputCopy, typesOf } from './output-copy.js';
 import type { BrickRecipe, MadeUpPart, ModelRecipe } from './recipe.js';
 import { cutAtValuesOfRun } from './values-of-run.js';
 
@@ -79,7 +79,7 @@ export function decomposeKernels(
   granularity: number,
   { layers, ends, measured, surroundings }: KernelContext,
 ): DecomposedModel {
-  const call = emptyCall(ends.inputs, ends.outputs, { joined: false });
+  const call = emptyCall(ends, { joined: false });
   const header = { name, layers, call: call.signature };
   const copiesOf = (brick: Brick, sequence: Sequence, most = Infinity): BrickCopies => {
     const copies = copiesFor(inputBytes(brick.inputs, 'weight'), sumRoughMs(graph, sequence), surroundings);
@@ -91,7 +91,7 @@ export function decomposeKernels(
   if (measured !== 'copies') {
     const isShort = measured === 'short';
     const sequences = cutAtValuesOfRun(graph, isShort ? joined() : cutSequences(graph, 'kernel', granularity));
-    const handed = outputCopy(graph.outputs.flatMap((name) => graph.types.get(name) ?? []));
+    const handed = outputCopy(typesOf(graph, graph.outputs));
     const footprintBytes = computeFootprint(graph);
     const whole = {
       ...header,

@@ -36,7 +36,7 @@ interface GenerateOptions extends MeasuringOptions, AgentOptions {
 function listEmptyCalls(models: readonly LoadedModel[], cut: Cut): readonly EmptyCall[] {
   if (cut === 'layer') return [];
   const calls = distinctByContent(models.map(({ model }) => countEnds(model)));
-  return calls.sort((a, b) => a.inputs - b.inputs || a.outputs - b.outputs);
+  return calls.sort((a, b) => a.inputs - b.inputs || a.outputs - b.outputs || (a.texts ?? 0) - (b.texts ?? 0));
 }
 
 /** Each list of types once, in an order that discloses nothing. */

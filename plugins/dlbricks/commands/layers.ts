@@ -22,6 +22,7 @@ import {
   writeShown,
 } from '../../../src/plugin-api.js';
 import { graphToCut } from '../bricks/decompose.js';
+import { madeUpInLayers } from '../report/warnings.js';
 import { layersDocument, countLayerWork, shownLayers } from '../work/layer-table.js';
 import { MAX_PATTERN_LENGTH, countPatterns, patternsTable } from '../work/patterns.js';
 
@@ -81,7 +82,12 @@ export function registerLayers(parent: Command, host: CommandHost): void {
     .action(async (references: string[], options: LayersOptions) => {
       const outputs = await prepareOutputs(options);
       const { loaded, graphs } = await loadGraphs(references, options, host);
-      const found = countLayerWork(loaded.flatMap(({ name }, at) => (graphs[at] ? [{ name, graph: graphs[at] }] : [])));
+      const named = loaded.flatMap(({ name }, at) => (graphs[at] ? [{ name, graph: graphs[at] }] : []));
+      for (const { name, graph } of named) {
+        const warning = madeUpInLayers(name, graph);
+        if (warning !== undefined) host.warn(`warning: ${warning}`);
+      }
+      const found = countLayerWork(named);
       const document = layersDocument(found, buildProvenance({ models: loaded }));
       await writeShown(shownLayers(document), outputs, host);
     });

@@ -77,6 +77,7 @@ const MAX_BRICK_BYTES = 64 * 2 ** 20;
 const MAX_FOOTPRINT_BYTES = 2 ** 50;
 
 const MAX_ENDS = 10_000;
+const MAX_TEXTS = 2 ** 24;
 
 const inputSchema = z.strictObject({
   name: z.string().min(1).max(64),
@@ -121,7 +122,14 @@ export const suiteSchema = z.strictObject({
   granularity: z.int().min(1),
   optimized_for: optimizedForSchema.optional(),
   calls: z
-    .array(z.strictObject({ inputs: z.int().min(0).max(MAX_ENDS), outputs: z.int().min(1).max(MAX_ENDS) }))
+    .array(
+      z.strictObject({
+        inputs: z.int().min(0).max(MAX_ENDS),
+        outputs: z.int().min(1).max(MAX_ENDS),
+        /** Elements of all inputs that are texts; absent for none. */
+        texts: z.int().min(1).max(MAX_TEXTS).optional(),
+      }),
+    )
     .optional(),
   /** Outputs that are handed over, for each model that has large ones. */
   handing_over: z.array(outputsSchema).optional(),

@@ -49,9 +49,7 @@ function suiteTasks(suite: Suite, system: System, settings: MeasureSettings): re
     return some.flatMap((one) => brickTasks(operatorsLabel(one.brick.operators), one, occasion, settings));
   };
   return distinctTasks([
-    ...suite.calls.map(({ inputs, outputs }) => {
-      return callTask('empty call', emptyCall(inputs, outputs, { joined: false }), settings);
-    }),
+    ...suite.calls.map((call) => callTask('empty call', emptyCall(call, { joined: false }), settings)),
     ...suite.outputCopies.flatMap((types) => {
       const handed = outputCopy(types);
       const benchmarks = handed === undefined ? [] : [handed.returned, handed.kept];

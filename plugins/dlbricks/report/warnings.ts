@@ -3,6 +3,7 @@ import {
   formatMs,
   listed,
   inPercent,
+  type LayerGraph,
   type Measurement,
   measurementWarnings,
   type NoiseWarning,
@@ -14,6 +15,7 @@ import type { MadeUpPart, ModelRecipe } from '../bricks/recipe.js';
 import type { WeightsOfRun } from '../bricks/values-of-run.js';
 import { kernelWarning } from '../bricks/own-graph.js';
 import type { Cut } from '../cut/cut.js';
+import { findMadeUpValues } from '../cut/made-up-values.js';
 import { PROFILE_ERROR } from '../estimate/interval.js';
 import { spreadOfBrick } from '../estimate/variance-components.js';
 import { percent } from './figures.js';
@@ -29,11 +31,11 @@ const NO_WEIGHTS =
 const NOT_KEPT =
   'the run did not give these values: they are made inside of a loop or a branch, or are too many; measure the whole model (validate)';
 
-function describeProblem({ operators, kernels }: MadeUpPart): string {
+function describeProblem({ operators, kernels }: Pick<MadeUpPart, 'operators' | 'kernels'>, of = 'estimate'): string {
   const readers = operators.reduce((sum, { count }) => sum + count, 0);
   const list = listed(operators.map(({ operator, count }) => (count === 1 ? operator : `${count} ${operator}`)));
   const after = kernels === readers ? '' : `, and the sizes in ${counted(kernels - readers, 'further node')}`;
-  return `the estimate may be far off: made-up values decide the work of ${list}${after}`;
+  return `the ${of} may be far off: made-up values decide the work of ${list}${after}`;
 }
 
 function madeUpWarning(
@@ -50,6 +52,14 @@ function madeUpWarning(
 export function madeUpInSuite({ name, made_up_values: madeUpValues }: ModelRecipe): string | undefined {
   if (madeUpValues === undefined) return undefined;
   return `${name}: ${describeProblem(madeUpValues)}; a suite has no values of a run, which would say something about the weights`;
+}
+
+/** The same for a table of layers, which nothing measures. */
+export function madeUpInLayers(name: string, graph: LayerGraph): string | undefined {
+  const found = findMadeUpValues(graph);
+  if (found === undefined) return undefined;
+  const problem = describeProblem({ operators: found.operators, kernels: found.layers.size }, 'numbers of layers');
+  return `${name}: ${problem}; --input NAME=VALUE gives an input its real values`;
 }
 
 /** A larger spread between occasions gives a warning. */

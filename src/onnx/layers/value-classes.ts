@@ -1,18 +1,28 @@
 import { oncePer } from '../../base/once-per.js';
-import { elementCount } from '../model/element-type.js';
+import { constantValues } from '../model/constant-values.js';
+import { elementCount, tensorBytes } from '../model/element-type.js';
 import { listedValues } from '../model/listed-values.js';
 import type { Graph, InputValues, Model, Node, Tensor } from '../model/model.js';
 import { tensorBlocks } from '../write/write-model.js';
 
 // Softmax makes denormal numbers of what a mask such as -100 hides, and many processors calculate several times as long
-// with them. The mask is a constant of the file, so such values are known without a run.
+// with them. Lower masks give zeros, but some processors need several times as long for these as well. The mask follows
+// from constants of the file, so such values are known without a run.
 
-/** `mask`: some numbers are so low that their exponential is denormal. `denormal`: some numbers are denormal. */
-export type ValueClass = 'mask' | 'denormal';
+/**
+ * `mask`: some numbers are so low that their exponential is denormal. `hidden`: some are so low that it is zero.
+ * `denormal`: some numbers are denormal.
+ */
+export type ValueClass = 'mask' | 'hidden' | 'denormal';
+
+/** `lowest`: all numbers are so low that their exponential is zero. `condition`: some are true or 1, others 0. */
+type Trait = ValueClass | 'lowest' | 'condition';
 
 /** The values that stand for a class, whatever the numbers in the file. */
 export const CLASS_VALUES: Readonly<Record<ValueClass, InputValues>> = {
   mask: listedValues([0, -95]),
+  // In runs, as a causal mask has them: one such number makes the whole vector of a processor slow.
+  hidden: listedValues(Array.from({ length: 128 }, (_, at) => (at < 64 ? 0 : -1000))),
   denormal: listedValues([0.5, 1e-40]),
 };
 
@@ -25,10 +35,21 @@ const MIN_NORMAL = 2 ** -126;
 /** Larger constants are weights of products; to read all of them takes time. */
 const MAX_BYTES = 2 ** 20;
 
+const CLASSIFIED: ReadonlySet<string> = new Set(['float32', 'bool', 'uint8']);
+
 /** Fewer numbers of a class are not noticed in a kernel's time. */
 const MIN_SHARE = 1 / 64;
 
 const SOFTMAX = 'Softmax';
+
+/** Operators that compute exponentials of a value that is masked, or to which a mask is added. */
+const EXPONENTIAL: ReadonlySet<string> = new Set([SOFTMAX, 'LogSoftmax', 'Attention', 'MultiHeadAttention']);
+
+/** Of places in a sequence, as a causal mask has them. */
+const COMPARISONS: ReadonlySet<string> = new Set(['Greater', 'GreaterOrEqual', 'Less', 'LessOrEqual']);
+
+/** Of a condition, they make another one. */
+const LOGICAL: ReadonlySet<string> = new Set(['And', 'Not', 'Sub']);
 
 /** Operators that write the numbers that they read. */
 const MOVING: ReadonlySet<string> = new Set([
@@ -55,47 +76,81 @@ function isSingle(tensor: Tensor | undefined): boolean {
   return tensor !== undefined && elementCount(tensor.dims) === 1;
 }
 
-function classifyValues(tensor: Tensor): ValueClass | undefined {
-  const count = elementCount(tensor.dims);
-  if (tensor.elementType !== 'float32' || 4 * count > MAX_BYTES) return undefined;
-  let masked = 0;
-  let denormal = 0;
+function* blocksOfNumbers(tensor: Tensor): Generator<Uint8Array | Float32Array> {
   for (const block of tensor.data.kind === 'fill' ? [] : tensorBlocks(tensor)) {
     // A copy, because the block may begin anywhere in its buffer.
-    for (const number of new Float32Array(new Uint8Array(block).buffer)) {
-      if (number < DENORMAL_FROM && number > DENORMAL_TO) masked++;
-      else if (number !== 0 && Math.abs(number) < MIN_NORMAL) denormal++;
+    yield tensor.elementType === 'float32' ? new Float32Array(new Uint8Array(block).buffer) : block;
+  }
+}
+
+function classifyValues(tensor: Tensor): Trait | undefined {
+  const { elementType, dims } = tensor;
+  const count = elementCount(dims);
+  if (!CLASSIFIED.has(elementType) || tensorBytes(tensor) > MAX_BYTES) return undefined;
+  const found = { masked: 0, lowest: 0, denormal: 0, zeros: 0, ones: 0 };
+  for (const block of blocksOfNumbers(tensor)) {
+    for (const number of block) {
+      if (number === 0) found.zeros++;
+      else if (number === 1) found.ones++;
+      else if (number <= DENORMAL_TO) found.lowest++;
+      else if (number < DENORMAL_FROM) found.masked++;
+      else if (Math.abs(number) < MIN_NORMAL) found.denormal++;
     }
   }
   const least = Math.max(1, count * MIN_SHARE);
+  const { masked, lowest, denormal, zeros, ones } = found;
   // A Softmax does not notice what is added to all of its numbers.
   if (masked >= least && (masked < count || count === 1)) return 'mask';
+  if (lowest >= least) return lowest < count ? 'hidden' : 'lowest';
+  if (zeros + ones === count && zeros >= least && ones >= least) return 'condition';
   return denormal >= least ? 'denormal' : undefined;
 }
 
 /** Reads the constants, which a model has in all sizes. */
-const classOfConstants = oncePer((initializers: Graph['initializers']): ReadonlyMap<string, ValueClass> => {
+const traitsOfConstants = oncePer((initializers: Graph['initializers']): ReadonlyMap<string, Trait> => {
   const found = [...initializers].map(([name, tensor]) => [name, classifyValues(tensor)] as const);
   return new Map(found.flatMap(([name, one]) => (one === undefined ? [] : [[name, one]])));
 });
 
+function onlyClasses(traits: ReadonlyMap<string, Trait>): ReadonlyMap<string, ValueClass> {
+  return new Map(
+    [...traits].flatMap(([name, one]) => (one === 'lowest' || one === 'condition' ? [] : [[name, one] as const])),
+  );
+}
+
+/** Where a mask is made of a condition and a number. */
+function makesHidden(opType: string, read: ReadonlySet<Trait>): boolean {
+  if (!read.has('lowest')) return false;
+  return opType === 'Trilu' || ((opType === 'Where' || opType === 'Mul') && read.has('condition'));
+}
+
+function traitOfOutputs(opType: string, read: ReadonlySet<Trait>): Trait | undefined {
+  const slowest = (['mask', 'hidden', 'denormal'] as const).find((one) => read.has(one));
+  if (makesHidden(opType, read)) return slowest === 'mask' ? 'mask' : 'hidden';
+  if (slowest === 'mask' && opType === SOFTMAX) return 'denormal';
+  if (ADDING.has(opType)) return slowest === 'denormal' ? undefined : slowest;
+  if (opType === 'Trilu') return slowest ?? 'condition';
+  if (MOVING.has(opType)) return slowest ?? (opType === 'Where' ? undefined : [...read][0]);
+  return LOGICAL.has(opType) && read.has('condition') ? 'condition' : undefined;
+}
+
 /** Classes of a graph's constants, and of the values that follow from them, by name. */
 export function valueClasses(graph: Graph): ReadonlyMap<string, ValueClass> {
-  const classes = new Map(classOfConstants(graph.initializers));
-  if (classes.size === 0) return classes;
+  const traits = new Map(traitsOfConstants(graph.initializers));
+  const { produced, fromShapes } = constantValues(graph);
+  const isKnown = (name: string): boolean => graph.initializers.has(name) || produced.has(name) || fromShapes.has(name);
   for (const { opType, inputs, outputs } of graph.nodes) {
     const read = new Set(
       inputs.flatMap((name) => {
         const isAddedToAll = ADDING.has(opType) && isSingle(graph.initializers.get(name));
-        return isAddedToAll ? [] : (classes.get(name) ?? []);
+        return isAddedToAll ? [] : (traits.get(name) ?? []);
       }),
     );
-    const isMasked = read.has('mask');
-    const passes = MOVING.has(opType) ? (isMasked ? 'mask' : [...read][0]) : undefined;
-    const made = isMasked && opType === SOFTMAX ? 'denormal' : isMasked && ADDING.has(opType) ? 'mask' : passes;
-    if (made !== undefined) for (const name of outputs) classes.set(name, made);
+    const compares = COMPARISONS.has(opType) && inputs.every(isKnown);
+    const made = compares ? 'condition' : traitOfOutputs(opType, read);
+    if (made !== undefined) for (const name of outputs) traits.set(name, made);
   }
-  return classes;
+  return onlyClasses(traits);
 }
 
 export function withClassesOfConstants(model: Model): Model {
@@ -104,12 +159,14 @@ export function withClassesOfConstants(model: Model): Model {
     const { low } = CLASS_VALUES[one];
     return isSingle(graph.initializers.get(name)) ? { low, high: low } : CLASS_VALUES[one];
   };
-  const values = [...classOfConstants(graph.initializers)].map(([name, one]) => [name, valuesOf(name, one)] as const);
+  const values = [...onlyClasses(traitsOfConstants(graph.initializers))].map(
+    ([name, one]) => [name, valuesOf(name, one)] as const,
+  );
   return values.length === 0
     ? model
     : { ...model, graph: { ...graph, given: new Map([...values, ...(graph.given ?? [])]) } };
 }
 
 export function decidesTime(one: ValueClass, nodes: readonly Pick<Node, 'opType'>[]): boolean {
-  return nodes.some(({ opType }) => (one === 'mask' ? opType === SOFTMAX : !MOVING.has(opType)));
+  return nodes.some(({ opType }) => (one === 'denormal' ? !MOVING.has(opType) : EXPONENTIAL.has(opType)));
 }

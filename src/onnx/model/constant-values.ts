@@ -15,6 +15,18 @@ const RANDOM = new Set([
 /** Runtimes do not fold these, because they belong to the quantized operator that reads them. */
 const QUANTIZATION = new Set(['DequantizeLinear', 'QuantizeLinear']);
 
+/** A constant is a tensor. What these make is none, so the layers that read it need the node itself. */
+const MAKING_NO_TENSOR = new Set([
+  'Optional',
+  'SequenceConstruct',
+  'SequenceEmpty',
+  'SequenceErase',
+  'SequenceInsert',
+  'SplitToSequence',
+]);
+
+const NEVER_FOLDED = new Set([...RANDOM, ...QUANTIZATION, ...MAKING_NO_TENSOR]);
+
 /** Operators that use only the shape of their input. */
 export const SHAPE_ONLY = new Set(['Shape', 'Size']);
 
@@ -24,7 +36,7 @@ function isStandard(node: Node): boolean {
 
 function isFoldable(node: Node): boolean {
   const hasSubgraph = node.attributes.some(({ g, graphs }) => g !== undefined || graphs.length > 0);
-  return !hasSubgraph && !(isStandard(node) && (RANDOM.has(node.opType) || QUANTIZATION.has(node.opType)));
+  return !hasSubgraph && !(isStandard(node) && NEVER_FOLDED.has(node.opType));
 }
 
 export interface ConstantValues {

@@ -48,6 +48,20 @@ describe('layers', () => {
     assert.deepEqual(operators(parsed(quantized, scale)), ['DequantizeLinear', 'Add']);
   });
 
+  test('include the makers of sequences and optional values, which are no constants even without an input', () => {
+    const nodes = [
+      node('SequenceEmpty', [], ['none']),
+      node('SequenceInsert', ['none', 'w'], ['one']),
+      node('SequenceInsert', ['one', 'x'], ['two']),
+      node('ConcatFromSequence', ['two'], ['y'], [int('axis', 0)]),
+    ];
+    const of = parsed(nodes, { initializer: [floats('w', [1, 2, 3, 4], [1, 4])] });
+    const inferred = new Map([['y', { elementType: 'float32' as const, dims: [2, 4] }]]);
+    const { layers, opaque } = layerGraph(of, inferred);
+    assert.equal(layers.length, nodes.length);
+    assert.deepEqual([...opaque], ['none', 'one', 'two']);
+  });
+
   test('are all nodes with subgraphs', () => {
     const body = graph({ node: [node('Add', ['x', 'w'], ['o'])], output: [value('o', [1, 4])] });
     const branches = [graphAttribute('then_branch', body), graphAttribute('else_branch', body)];

@@ -7,7 +7,7 @@ import { loadModel } from '../../../src/registry/load-model.js';
 import { agentForSuite } from '../../agent/support/running-agent.js';
 import { assertSomeRatio } from '../../support/some-ratio.js';
 import { estimateOnce } from './support/estimate-once.js';
-import { maskedAttention, tinyKernels, tower } from './support/hard-to-measure.js';
+import { isLater, maskedAttention, tinyKernels, tower } from './support/hard-to-measure.js';
 import { recurrentLoop, recurrentScan } from './support/loops.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'dlbricks-loops-'));
@@ -35,6 +35,7 @@ const KINDS: readonly Kind[] = [
   { name: 'a chain of 600 small kernels', bytes: tinyKernels(120), loops: 0, measured: 'copies' },
   { name: 'large matrix products', bytes: tower(4), loops: 0 },
   { name: 'masked attention', bytes: maskedAttention(6, -100), loops: 0 },
+  { name: 'causal attention', bytes: maskedAttention(6, -10_000, isLater), loops: 0 },
 ];
 
 describe('graphs that are hard to measure', { timeout: 480_000 }, () => {

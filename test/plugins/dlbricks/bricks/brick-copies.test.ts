@@ -4,6 +4,7 @@ import fc from '../../../support/property.js';
 import { type Brick, cutBrick } from '../../../../plugins/dlbricks/bricks/brick.js';
 import { lastUses } from '../../../../plugins/dlbricks/cut/last-uses.js';
 import { copiesFor, copyBrick, copyShortBrick, MAX_COPIES } from '../../../../plugins/dlbricks/bricks/brick-copies.js';
+import { countEnds } from '../../../../plugins/dlbricks/bricks/decompose.js';
 import { emptyCall } from '../../../../plugins/dlbricks/bricks/empty-call.js';
 import { optimizeGraph } from '../../../../src/agent/jobs/optimize-graph.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
@@ -14,7 +15,7 @@ import { parseModel } from '../../../../src/onnx/read/read-model.js';
 import { readNames } from '../../../../src/onnx/model/subgraphs.js';
 import { onnxRuntimePredictor } from '../../../../src/predictor/onnxruntime/predictor.js';
 import { elementsOf } from '../../../../src/predictor/tensor-value.js';
-import { graph, graphAttribute, node, value } from '../../../onnx/protos.js';
+import { graph, graphAttribute, model, node, value } from '../../../onnx/protos.js';
 import { generatedModels, layerGraphOf } from '../support/generated-graph.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { GraphBuilder } from '../support/graph-builder.js';
@@ -234,7 +235,7 @@ describe('an empty call', () => {
   test('runs, with as many inputs and outputs as asked', async () => {
     await fc.assert(
       fc.asyncProperty(calls.inputs, calls.outputs, async (inputs, outputs) => {
-        const call = emptyCall(inputs, outputs, { joined: false });
+        const call = emptyCall({ inputs, outputs }, { joined: false });
         assert.equal(call.inputs.length, inputs);
         assert.equal((await runBenchmark(call)).size, outputs);
       }),
@@ -245,7 +246,7 @@ describe('an empty call', () => {
   test('if joined, runs with one output that has an integer for each', async () => {
     await fc.assert(
       fc.asyncProperty(calls.inputs, calls.outputs, async (inputs, outputs) => {
-        const results = await runBenchmark(emptyCall(inputs, outputs, { joined: true }));
+        const results = await runBenchmark(emptyCall({ inputs, outputs }, { joined: true }));
         assert.deepEqual(
           [...results.values()].map(({ dims }) => dims),
           [[outputs]],
@@ -256,24 +257,24 @@ describe('an empty call', () => {
   });
 
   test('of a brick that reads nothing has one input, since a call has to have one', async () => {
-    assert.equal((await runBenchmark(emptyCall(0, 2, { joined: true }))).size, 1);
+    assert.equal((await runBenchmark(emptyCall({ inputs: 0, outputs: 2 }, { joined: true }))).size, 1);
   });
 
   // Stored measurements of empty calls are found by these signatures, also those of other versions; see
   // docs/storage.md.
   test('keeps its signature from version to version', () => {
     assert.equal(
-      emptyCall(1, 1, { joined: false }).signature,
+      emptyCall({ inputs: 1, outputs: 1 }, { joined: false }).signature,
       '26eb65401595e18f639ebfbc2a077a7853dc178c6ad05fcac4521ce5f9c87079',
     );
     assert.equal(
-      emptyCall(2, 3, { joined: true }).signature,
+      emptyCall({ inputs: 2, outputs: 3 }, { joined: true }).signature,
       '3d9549b28df5b130efaabbb341a6b32317b5d5322ad04737b0aa6338b2f17dd8',
     );
   });
 
   test('reads numbers from -1 to 1, different ones for each input', () => {
-    const { inputs } = emptyCall(2, 1, { joined: true });
+    const { inputs } = emptyCall({ inputs: 2, outputs: 1 }, { joined: true });
     assert.deepEqual(
       inputs.map(({ name, role, dims, fill }) => [name, role, dims, fill]),
       [
@@ -283,9 +284,29 @@ describe('an empty call', () => {
     );
   });
 
+  test('hands over as many texts as asked, since each of them costs time', async () => {
+    const call = emptyCall({ inputs: 2, outputs: 1, texts: 3000 }, { joined: false });
+    assert.deepEqual(
+      call.inputs.map(({ elementType, dims }) => [elementType, dims]),
+      [
+        ['string', [3000]],
+        ['float32', [1]],
+      ],
+    );
+    assert.equal((await runBenchmark(call)).size, 1);
+    const none = emptyCall({ inputs: 2, outputs: 1, texts: 0 }, { joined: false });
+    assert.equal(none.signature, emptyCall({ inputs: 2, outputs: 1 }, { joined: false }).signature);
+  });
+
+  test('of a model has the texts of all of its inputs', () => {
+    const input = [value('names', [64, 3], 'string'), value('name', [], 'string'), value('numbers', [64])];
+    const bytes = model({ input, node: [node('Abs', ['numbers'], ['y'])], output: [value('y', [64])] });
+    assert.deepEqual(countEnds(parseModel(bytes, 'm')), { inputs: 3, outputs: 1, texts: 193 });
+  });
+
   test('has a signature that depends on its inputs, its outputs and whether they are joined', () => {
     const signature = (inputs: number, outputs: number, joined: boolean) =>
-      emptyCall(inputs, outputs, { joined }).signature;
+      emptyCall({ inputs, outputs }, { joined }).signature;
     assert.equal(signature(2, 3, true), signature(2, 3, true));
     const others = [signature(2, 3, true), signature(2, 3, false), signature(3, 3, true), signature(2, 4, true)];
     assert.equal(new Set(others).size, others.length);

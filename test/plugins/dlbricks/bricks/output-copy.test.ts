@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { outputCopy } from '../../../../plugins/dlbricks/bricks/output-copy.js';
+import { decomposeKernels } from '../../../../plugins/dlbricks/bricks/unique-bricks.js';
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
 import { computeByteLength, elementCount } from '../../../../src/onnx/model/element-type.js';
+import { layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import type { TensorType } from '../../../../src/onnx/model/model.js';
 import { elementsOf } from '../../../../src/predictor/tensor-value.js';
+import { GraphBuilder, seededTensor } from '../support/graph-builder.js';
 import { runBenchmark } from '../support/runtime.js';
 
 /** From this size on, handing over is worth measuring: 64 KiB. */
@@ -76,6 +79,22 @@ describe('the cost of handing over outputs', () => {
     assert.deepEqual(await outputTypes(returned), [large]);
     assert.equal(types.length, 2);
   });
+});
+
+test('outputs that are constants of the graph are handed over too, such as the boxes that a detector starts from', () => {
+  const builder = new GraphBuilder();
+  const anchors = builder.constant(seededTensor([256, 256], { low: -1, high: 1 }, 1));
+  const y = builder.layer('Relu', [builder.input('float32', [4, 4])], [4, 4]);
+  const { outputCopy: handing } = decomposeKernels('detector', layerGraph(builder.model([y, anchors])), 1, {
+    layers: 1,
+    ends: { inputs: 1, outputs: 2 },
+    measured: 'together',
+    surroundings: { modelWeightBytes: 0, cacheBytes: 0 },
+  });
+  assert.deepEqual(handing?.types, [
+    { elementType: 'float32', dims: [4, 4] },
+    { elementType: 'float32', dims: [256, 256] },
+  ]);
 });
 
 describe('handing over costs nothing', () => {

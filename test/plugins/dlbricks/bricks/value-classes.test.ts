@@ -5,7 +5,7 @@ import type { MeasurableBrick } from '../../../../plugins/dlbricks/bricks/brick-
 import { CLASS_VALUES, valueClasses } from '../../../../src/onnx/layers/value-classes.js';
 import { parseModel } from '../../../../src/onnx/read/read-model.js';
 import { ELEMENT_TYPES } from '../../../../src/onnx/model/element-type.js';
-import { floats, model, node, value } from '../../../onnx/protos.js';
+import { floats, int, integers, model, node, value } from '../../../onnx/protos.js';
 import { SYSTEM } from '../../../store/sample-measurement.js';
 import { createFakeAgent } from '../../../support/fake-agent.js';
 import { loadedChain } from '../support/chain-model.js';
@@ -31,11 +31,16 @@ async function bricksOf(bytes: Uint8Array): Promise<ReadonlyMap<string, Measurab
 /** What a model gives a Softmax whose result a product reads. */
 function beforeSoftmax(mask: readonly number[], nodes = [node('Add', ['x', 'mask'], ['scores'])]): Uint8Array {
   return model({
-    input: [value('x', SHAPE), value('hidden', SHAPE, 'bool')],
+    input: [value('x', SHAPE), value('hidden', SHAPE, 'bool'), value('visible', SHAPE)],
     node: [...nodes, node('Softmax', ['scores'], ['shares']), node('MatMul', ['shares', 'w'], ['y'])],
     initializer: [
       floats('mask', [...mask], mask.length === 1 ? [] : [1, mask.length]),
       floats('w', new Array<number>(128).fill(1), [64, 2]),
+      floats('one', [1], []),
+      floats('zero', [0], []),
+      integers('places', [0n, 1n, 2n]),
+      integers('axis', [1n]),
+      integers('shape', SHAPE.map(BigInt)),
     ],
     output: [value('y', [8, 2])],
     valueInfo: ['scores', 'shares'].map((name) => value(name, SHAPE)),
@@ -48,10 +53,37 @@ describe('values that decide how fast kernels are', () => {
   test('are masks whose exponential is denormal, and what a Softmax makes of them', () => {
     const masked = classesOf(beforeSoftmax(half(-100)));
     assert.deepEqual(Object.fromEntries(masked), { mask: 'mask', scores: 'mask', shares: 'denormal' });
-    for (const hidden of [-50, -10_000, -3.4e38, 0]) assert.equal(classesOf(beforeSoftmax(half(hidden))).size, 0);
+    for (const hidden of [-50, 0]) assert.equal(classesOf(beforeSoftmax(half(hidden))).size, 0);
     const one = classesOf(beforeSoftmax([...Array.from({ length: 99 }, () => 0), -100]));
     assert.equal(one.size, 0, 'too few to be seen in a time');
     assert.equal(classesOf(beforeSoftmax(Array.from({ length: 64 }, () => -100))).size, 0, 'a Softmax does not see it');
+  });
+
+  test('are masks whose exponential is zero, whose Softmax is slow, but not its result', () => {
+    for (const hidden of [-104, -10_000, -3.4e38, -Infinity]) {
+      const classes = classesOf(beforeSoftmax(half(hidden)));
+      assert.deepEqual(Object.fromEntries(classes), { mask: 'hidden', scores: 'hidden' }, String(hidden));
+    }
+    const bothKinds = half(-100).map((number, at) => (at < 16 ? -10_000 : number));
+    assert.equal(classesOf(beforeSoftmax(bothKinds)).get('shares'), 'denormal');
+    assert.equal(classesOf(beforeSoftmax(Array.from({ length: 64 }, () => -10_000))).size, 0, 'nothing differs');
+  });
+
+  test('follow from a causal condition and one number, and not from a condition that may be true everywhere', () => {
+    const scores = (condition: Parameters<typeof beforeSoftmax>[1] = [], ...last: readonly string[]) => {
+      const [opType = '', ...inputs] = last;
+      const made = [...condition, node(opType, inputs, ['bias']), node('Add', ['x', 'bias'], ['scores'])];
+      return classesOf(beforeSoftmax([-10_000], made)).get('scores');
+    };
+    const lower = node('Trilu', ['visible'], ['lower'], [int('upper', 0)]);
+    const places = node('Unsqueeze', ['places', 'axis'], ['column']);
+    const later = node('Greater', ['places', 'column'], ['later']);
+    const both = node('And', ['later', 'hidden'], ['both']);
+    assert.equal(scores([lower, node('Sub', ['one', 'lower'], ['upper'])], 'Mul', 'upper', 'mask'), 'hidden');
+    assert.equal(scores([places, later, both], 'Where', 'both', 'mask', 'zero'), 'hidden');
+    assert.equal(scores([node('Expand', ['mask', 'shape'], ['all'])], 'Trilu', 'all'), 'hidden');
+    assert.equal(scores([], 'Where', 'hidden', 'mask', 'zero'), undefined);
+    assert.equal(scores([node('Sub', ['one', 'visible'], ['upper'])], 'Mul', 'upper', 'mask'), undefined);
   });
 
   test('may come from one number, as where an exporter fills what a condition hides', () => {
@@ -84,6 +116,20 @@ describe('values that decide how fast kernels are', () => {
     assert.deepEqual(givenTo('Softmax'), [CLASS_VALUES.mask.list]);
     assert.deepEqual(givenTo('MatMul'), [CLASS_VALUES.denormal.list, undefined]);
     assert.deepEqual(givenTo('Add'), [undefined, undefined]);
+  });
+
+  test('are in no product after a mask whose exponential is zero', async () => {
+    const plain = await bricksOf(maskedAttention(1, 0));
+    const masked = await bricksOf(maskedAttention(1, -10_000));
+    const changed = [...plain].filter(([label, { signature }]) => masked.get(label)?.signature !== signature);
+    assert.deepEqual(
+      changed.map(([label]) => label),
+      ['Softmax'],
+    );
+    assert.deepEqual(
+      masked.get('Softmax')?.inputs.map(({ fill }) => fill.list),
+      [CLASS_VALUES.hidden.list],
+    );
   });
 
   test('are in the bricks that read a constant with them', async () => {

@@ -11,6 +11,7 @@ import { createFakeAgent } from '../../../support/fake-agent.js';
 import { encodeModelToBytes } from '../../../../src/onnx/write/write-model.js';
 import { assertOfSchema } from '../../../schemas/validator.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
+import { int, model, node, value } from '../../../onnx/protos.js';
 import { chainModel } from '../support/chain-model.js';
 import { recordingHost, type RecordingHost } from './command-host.js';
 
@@ -74,6 +75,22 @@ describe('dlbricks layers', () => {
       assert.match(String(row['uncounted']), /not counted/);
     }
   });
+});
+
+test('dlbricks layers warns where made-up values decide sizes, before its table', async (t) => {
+  const path = join(await temporaryFolder(t), 'compress.onnx');
+  const input = [value('x', [8, 4]), value('kept', [8], 'bool')];
+  const valueInfo = [value('few', [4, 4])];
+  const nodes = [node('Compress', ['x', 'kept'], ['few'], [int('axis', 0)]), node('Relu', ['few'], ['y'])];
+  await writeFile(path, model({ input, valueInfo, node: nodes, output: [value('y', [4, 4])] }));
+  const host = idleHost();
+  const program = new Command().exitOverride();
+  registerLayers(program, host);
+  await program.parseAsync(['layers', path], { from: 'user' });
+  const warnings = host.warned.filter((line) => line.startsWith('warning'));
+  assert.deepEqual(warnings, [
+    'warning: compress: the numbers of layers may be far off: made-up values decide the work of Compress, and the sizes in 1 further node; --input NAME=VALUE gives an input its real values',
+  ]);
 });
 
 describe('dlbricks patterns', () => {

@@ -62,10 +62,15 @@ const HEADS = 8;
 const LENGTH = 128;
 const HEAD_WIDTH = 32;
 
-/** Attention whose mask hides each second position by a large negative number, as exporters write it. */
-export function maskedAttention(layers: number, hiddenBy: number): Uint8Array {
+const isOdd = (at: number): boolean => at % 2 === 1;
+
+/** Whether a position comes after the one that reads it. */
+export const isLater = (at: number): boolean => at % LENGTH > Math.floor(at / LENGTH);
+
+/** Attention whose mask hides positions by a large negative number, as exporters write it; by default each second. */
+export function maskedAttention(layers: number, hiddenBy: number, isHidden = isOdd): Uint8Array {
   const shape = [1, HEADS, LENGTH, HEAD_WIDTH];
-  const mask = Array.from({ length: LENGTH * LENGTH }, (_, at) => (at % 2 === 0 ? 0 : hiddenBy));
+  const mask = Array.from({ length: LENGTH * LENGTH }, (_, at) => (isHidden(at) ? hiddenBy : 0));
   const layer = (at: number) => [
     node('Transpose', [`x${at}`], [`key${at}`], [ints('perm', [0, 1, 3, 2])]),
     node('MatMul', [`x${at}`, `key${at}`], [`all${at}`]),
