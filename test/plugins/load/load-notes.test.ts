@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listNotes } from '../../../plugins/load/load-table.js';
+import { interruptedText, listNotes } from '../../../plugins/load/load-table.js';
 import type { LoadResult } from '../../../plugins/load/load-result.js';
 
 function notesOf(scenario: string, queries: number, p99: number | null): string {
@@ -19,4 +19,10 @@ test('a result without p99 says how many queries it needs', () => {
   assert.doesNotMatch(notesOf('single', 459, 3), /p99 needs/);
   // Its table is about throughput.
   assert.doesNotMatch(notesOf('batch', 30, null), /p99 needs/);
+});
+
+test('a result that was interrupted before its first trial names none', () => {
+  const [none, one] = [[], [{ model: 'net' }]].map((rows) => interruptedText({ rows } as unknown as LoadResult));
+  assert.equal(none, 'interrupted; no trial was done');
+  assert.equal(one, 'interrupted; the trials that were done are above');
 });
