@@ -12,6 +12,7 @@ import {
   addWideOption,
   type AgentOptions,
   askedProtocol,
+  assertEnoughCores,
   checkInputs,
   COMMAND_DEFAULTS,
   type CommandHost,
@@ -68,6 +69,9 @@ async function timeAndShow(references: readonly string[], options: LatencyOption
   const cells = (options.threads ?? [COMMAND_DEFAULTS.threads]).flatMap((threads) => {
     return runtimes.map((runtime) => ({ threads, runtime }));
   });
+  for (const { threads, runtime } of cells) {
+    assertEnoughCores(buildRunOptions(threads, agent.description, runtime), agent.description);
+  }
   const batches = await loadBatches(
     {
       references,

@@ -9,6 +9,7 @@ import {
   addThreadsOption,
   addWideOption,
   type AgentOptions,
+  assertEnoughCores,
   BOUND_EXAMPLES,
   parseBound,
   COMMAND_DEFAULTS,
@@ -40,7 +41,7 @@ import {
 import { readArrivals } from './arrivals.js';
 import { readGenerations } from './generation.js';
 import { loadPlot } from './load-plot.js';
-import { shownLoad } from './load-table.js';
+import { interruptedText, shownLoad } from './load-table.js';
 import { runLoad } from './run-load.js';
 import { Samples } from './samples.js';
 import type { DeploymentAddress } from './serve.js';
@@ -157,6 +158,7 @@ async function load(references: readonly string[], options: LoadOptions, host: C
   const deployment = await connectDeployment(options, host);
   const threads = options.threads ?? COMMAND_DEFAULTS.threads;
   const runtime = parseRuntime(options);
+  assertEnoughCores(buildRunOptions(threads, agent.description, runtime), agent.description);
   const { quiet } = outputs;
   const loadedBatch = settings.batches[0] ?? 1;
   const wanted = { ...options, batch: loadedBatch, quiet, runsOn: runsOn(agent, options) };
@@ -188,8 +190,7 @@ async function load(references: readonly string[], options: LoadOptions, host: C
   await writeShown(shown, { ...outputs, quiet: quiet || (host.signal.aborted && whole.rows.length === 0) }, host);
   const left = options.samples === undefined ? 0 : await samples.write(options.samples);
   if (left > 0) host.warn(`warning: ${options.samples}: ${left} queries are left out, because there are too many`);
-  const interrupted = 'interrupted; the trials that were done are above';
-  setMeasuringExit(host, { isPartial: partial || unusable.length > 0, interrupted });
+  setMeasuringExit(host, { isPartial: partial || unusable.length > 0, interrupted: interruptedText(whole) });
 }
 
 function addScenarioOptions(command: Command): Command {

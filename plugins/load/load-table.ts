@@ -124,6 +124,10 @@ function listReasons({ rows, unusable }: LoadResult): readonly string[] {
   return [...new Set([...ofRows, ...unusable.map(({ model, reason }) => `${model}: ${reason}`)])];
 }
 
+export function interruptedText({ rows }: LoadResult): string {
+  return `interrupted; ${rows.length === 0 ? 'no trial was done' : 'the trials that were done are above'}`;
+}
+
 /** Why p99 is not shown, and the remedy. */
 function percentileLines({ rows, settings: { scenario } }: LoadResult): readonly string[] {
   const few = rows.flatMap(({ measured: row }) => {

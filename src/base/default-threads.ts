@@ -1,5 +1,6 @@
 import { numberIn, wholeNumber } from './bounded-number.js';
 import { PlatformError } from './errors.js';
+import { quoted } from './quoted.js';
 
 export const THREADS_VARIABLE = 'MLMODELSCOPE_THREADS';
 
@@ -11,5 +12,5 @@ export function defaultThreads(environment: Readonly<NodeJS.ProcessEnv> = proces
   if (text === undefined || text === '') return 1;
   const { data: threads, error } = threadsSchema.safeParse(numberIn(text));
   if (threads !== undefined) return threads;
-  throw new PlatformError('usage', `${THREADS_VARIABLE}: expected ${error?.issues[0]?.message}`);
+  throw new PlatformError('usage', `${THREADS_VARIABLE}: expected ${error?.issues[0]?.message}, found ${quoted(text)}`);
 }

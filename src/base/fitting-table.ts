@@ -24,6 +24,10 @@ function measureWidth(table: string): number {
   return Math.max(0, table.indexOf('\n'));
 }
 
+export function isWithin({ text }: FittedTable, width = Infinity): boolean {
+  return measureWidth(text) <= width;
+}
+
 /** First breaks titles before their unit, then leaves out columns, then shortens the widest left-aligned texts. */
 export function fittingTable<Row>(
   columns: readonly Column<Row>[],

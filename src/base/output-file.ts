@@ -27,19 +27,27 @@ export async function writeOutput(file: string, content: FileContent): Promise<v
   }
 }
 
+const NO_ROOM: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+const FILE_IN_PATH: ReadonlySet<unknown> = new Set(['ENOTDIR', 'EEXIST']);
+
 function unwritable(file: string, cause: unknown): PlatformError {
-  const problem = `${file} cannot be written: ${messageOf(cause)}; name another file, or make room`;
-  return new PlatformError('storage', problem, { cause });
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  if (FILE_IN_PATH.has(code)) {
+    return new PlatformError('usage', `${file} cannot be written: a part of that path is a file; name another file`);
+  }
+  const remedy = NO_ROOM.has(code) ? 'name another file, or make room' : 'name another file';
+  return new PlatformError('storage', `${file} cannot be written: ${messageOf(cause)}; ${remedy}`, { cause });
 }
 
-/** @throws PlatformError `storage` */
+/** @throws PlatformError `usage` where a part of the path is a file, else `storage` */
 export async function writeResult(file: string, text: string): Promise<void> {
   await writeOutput(file, text).catch((error: unknown) => {
     throw unwritable(file, error);
   });
 }
 
-/** @throws PlatformError `usage` for a name that no file can have, `storage` where it cannot be written */
+/** @throws PlatformError `usage` for a place where no file can be, `storage` where it cannot be written */
 export async function requireWritable(file: string): Promise<void> {
   if (file === '') throw new PlatformError('usage', 'the name of an output file is empty; name a file');
   if (file.endsWith(path.sep) || (await isFolder(file))) {

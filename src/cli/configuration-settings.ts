@@ -17,8 +17,15 @@ const configurationSchema = z.strictObject({
 /** A scheme of more than one letter, as in mongodb: or memory:. */
 const SCHEME = /^[a-z][a-z0-9+.-]+:/i;
 
+/** All of its lines are empty or comments. */
+function hasNoKeys(bytes: Uint8Array): boolean {
+  const lines = new TextDecoder().decode(bytes).split('\n');
+  return lines.every((line) => /^\s*(#|$)/.test(line));
+}
+
 /** As environment variables. @throws PlatformError `manifest` with the place of the problem in the file */
 export function settingsIn(path: string, bytes: Uint8Array): Readonly<Record<string, string | undefined>> {
+  if (hasNoKeys(bytes)) return {};
   const { data } = checkedYamlFile(path, bytes, configurationSchema);
   const { store, server, token_file: tokenFile, threads, trace_url_template: traceUrlTemplate } = data;
   const beside = (file: string): string => resolve(dirname(path), file);

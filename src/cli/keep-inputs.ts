@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { PlatformError } from '../base/errors.js';
 import { besideManifest, isManifestPath } from '../manifest/reference.js';
 import type { YamlNode } from '../manifest/yaml-tree.js';
@@ -18,6 +18,17 @@ export const OUTPUTS: ReadonlySet<string> = new Set([
   'samples',
   'annotate',
 ]);
+
+/** The file of an output option that is given twice would not be written. */
+export function refuseSecondOutputs(command: Command): void {
+  for (const option of command.options) {
+    if (!OUTPUTS.has(option.attributeName()) || option.parseArg !== undefined) continue;
+    option.argParser((path: string, before: string | undefined) => {
+      if (before === undefined) return path;
+      throw new InvalidArgumentError(`it is to write ${before} already; give it once`);
+    });
+  }
+}
 
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];

@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import type { Plugin } from '../evaluation/plugin.js';
 import { BUILT_IN_COMMANDS } from './commands/index.js';
 import type { OwnedHost } from './host.js';
-import { requireInputsKept } from './keep-inputs.js';
+import { refuseSecondOutputs, requireInputsKept } from './keep-inputs.js';
 import { PLATFORM_VERSION } from '../base/platform-version.js';
 import { addSecurityOptions, loadSecurity, type SecurityFlags } from './security.js';
 import { levelProblem, type TraceLevel } from '../tracing/trace-level.js';
@@ -89,13 +89,14 @@ export async function addCommands(
   const isOfPlugin = program.commands.some((command) => command.name() === called);
   const wanted = isAlone ? [builtIn] : isOfPlugin ? [] : BUILT_IN_COMMANDS;
   for (const { load } of wanted) (await load())(program, host, plugins);
-  inheritSettings(program);
+  finishCommands(program);
 }
 
 /** Commander copies the settings of a command only to the subcommands that `.command()` makes after they are set. */
-function inheritSettings(command: Command): void {
+function finishCommands(command: Command): void {
   for (const child of command.commands) {
     child.copyInheritedSettings(command);
-    inheritSettings(child);
+    refuseSecondOutputs(child);
+    finishCommands(child);
   }
 }

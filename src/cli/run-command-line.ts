@@ -70,10 +70,17 @@ function interruption(message: string, argv: readonly string[]): string {
   return argv.some((word) => EXPORT.test(word)) ? `${said}; no export was written` : said;
 }
 
-async function runCommand(argv: readonly string[], terminal: Terminal, host: OwnedHost): Promise<number> {
+/** @param configured rejects for a wrong configuration, which ends a command before it begins, but not its help */
+async function runCommand(
+  argv: readonly string[],
+  terminal: Terminal,
+  host: OwnedHost,
+  configured: Promise<void>,
+): Promise<number> {
   try {
     const onWarning = (message: string): void => host.warn(`warning: ${message}`);
     const program = createProgram(host, terminal);
+    program.hook('preAction', () => configured);
     const [called] = program.parseOptions([...argv]).operands;
     await addCommands(program, called, host, () => pluginsFor(argv, onWarning));
     const { traceLevel, traceUrlTemplate } = program.opts<GlobalOptions>();
@@ -97,8 +104,9 @@ export async function runCommandLine(
 ): Promise<number> {
   // The work goes on; a lost trace does not change its result.
   const onExportFailure = (problem: string): void => terminal.err(`warning: ${problem}`);
+  const configured = applyConfiguration(process.env);
+  await configured.catch(() => {});
   try {
-    await applyConfiguration(process.env);
     await startTracing({ serviceName: serviceName(argv), environment: process.env, onExportFailure });
   } catch (error) {
     const { message, exitCode } = describeFailure(error);
@@ -106,7 +114,7 @@ export async function runCommandLine(
     return exitCode;
   }
   const host = createHost(terminal, signal);
-  const exitCode = await runCommand(argv, terminal, host);
+  const exitCode = await runCommand(argv, terminal, host, configured);
   await host.close();
   await activeTracing()
     ?.close()

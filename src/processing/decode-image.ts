@@ -1,4 +1,5 @@
 import sharp from 'sharp';
+import { counted } from '../base/counted.js';
 import { messageOf, PlatformError } from '../base/errors.js';
 import { CHANNELS, type Image, MAX_PIXELS } from './image.js';
 
@@ -41,7 +42,7 @@ export async function decodeImage(bytes: Uint8Array): Promise<Image> {
     return { width: info.width, height: info.height, pixels: data };
   } catch (cause) {
     const problem = messageOf(cause).replace(/\s+/g, ' ').slice(0, 200);
-    const message = `expected a JPEG, PNG, WebP or GIF of at most ${MAX_PIXELS} pixels, found ${bytes.length} bytes: ${problem}`;
+    const message = `expected a JPEG, PNG, WebP or GIF of at most ${MAX_PIXELS} pixels, found ${counted(bytes.length, 'byte')}: ${problem}`;
     throw new PlatformError('usage', message, { cause });
   }
 }

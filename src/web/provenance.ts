@@ -39,8 +39,20 @@ function factsOf(provenance: object): readonly Fact[] {
   });
 }
 
+/** A fact that not all results of a document have in common says which results it is of, by their order. */
+function factsOfAll(results: readonly (readonly Fact[])[]): readonly Fact[] {
+  return distinctByContent(results.flat()).map((fact): Fact => {
+    const [name, value] = fact;
+    const places = results.flatMap((facts, index) =>
+      facts.some((other) => other[0] === name && other[1] === value) ? index + 1 : [],
+    );
+    const of = places.length === 1 ? 'result' : 'results';
+    return places.length === results.length ? fact : [`${name} (of ${of} ${places.join(', ')})`, value];
+  });
+}
+
 export function provenanceSections(document: unknown): readonly PageSection[] {
-  const facts = distinctByContent(provenancesIn(document).flatMap(factsOf)).filter(([, value]) => value !== '');
+  const facts = factsOfAll(provenancesIn(document).map(factsOf)).filter(([, value]) => value !== '');
   if (facts.length === 0) return [];
   const columns = [
     { title: 'fact', align: 'left' as const, cell: ([name]: Fact) => name },

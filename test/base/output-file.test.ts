@@ -49,6 +49,25 @@ describe('a result that is written to a file', () => {
   });
 });
 
+describe('a place where no result can be written', () => {
+  it('is a usage error where a part of the path is a file', async (t) => {
+    const file = join(await temporaryFolder(t), 'file');
+    await writeFile(file, '');
+    const expected = refusal(
+      'usage',
+      /file.below.x\.svg cannot be written: a part of that path is a file; name another/,
+    );
+    await assert.rejects(requireWritable(join(file, 'below', 'x.svg')), expected);
+    await assert.rejects(writeResult(join(file, 'below', 'x.svg'), ''), expected);
+  });
+
+  it('asks for room only where that helps', async () => {
+    // The system makes no files in this folder, for no user.
+    const expected = refusal('storage', /cannot be written: (?!.*room).*; name another file$/);
+    await assert.rejects(requireWritable('/proc/none/x.svg'), expected);
+  });
+});
+
 describe('lines that are written as they come', () => {
   it('are all written, also very long ones', async (t) => {
     const file = join(await temporaryFolder(t), 'lines');

@@ -52,6 +52,24 @@ describe('the configuration file', { ...deadline, concurrency: 2 }, () => {
     assert.equal(ending.code, 2);
   });
 
+  it('that is wrong keeps nobody from reading help and the version', async (t) => {
+    const { run } = await configured(t, 'threads: [1\n');
+    for (const args of [['--help'], ['latency', '--help'], ['help', 'latency'], ['--version']]) {
+      const { stdout, stderr, code } = await run(args);
+      assert.match(stdout, /^(Usage: mlmodelscope|\d+\.\d+\.\d+$)/m);
+      assert.deepEqual([stderr, code], ['', 0]);
+    }
+  });
+
+  it('may have no keys', async (t) => {
+    for (const text of ['', '# threads: 2\n\n  # store: kept\n']) {
+      const { run } = await configured(t, text);
+      const { stdout, stderr, code } = await run(['store', 'info', '--store', 'memory:']);
+      assert.match(stdout, /^measurements: 0, /m);
+      assert.deepEqual([stderr, code], ['', 0]);
+    }
+  });
+
   it('that is named but missing is an error', async (t) => {
     const place = await workplaceHere(t);
     const ending = await place.run(['version'], { env: { MLMODELSCOPE_CONFIG: 'none.yml' } });
@@ -66,7 +84,7 @@ describe('the environment', { ...deadline, concurrency: 2 }, () => {
       await workplaceHere(t)
     ).run(['latency', 'zoo:alexnet'], { env: { MLMODELSCOPE_THREADS: 'many' } });
     assertOneMessage(ending);
-    assert.match(ending.stderr, /^MLMODELSCOPE_THREADS: expected a whole number from 1 to 1024/);
+    assert.match(ending.stderr, /^MLMODELSCOPE_THREADS: expected a whole number from 1 to 1024, found "many"/);
     assert.equal(ending.code, 2);
   });
 });

@@ -234,8 +234,16 @@ describe('exports', { ...deadline, concurrency: 2 }, () => {
     });
   }
 
+  it('of one kind to two files are refused', async (t) => {
+    const place = await workplaceHere(t);
+    const ending = await place.run(await validate(place, '--export-json', 'a.json', '--export-json', 'b.json'));
+    assert.match(ending.stderr, /--export-json <file>' argument 'b\.json' is invalid\. it is to write a\.json already/);
+    assert.equal(ending.code, 2);
+    assert.equal(existsSync(place.store), false);
+  });
+
   const unwritable: Readonly<Record<string, readonly [code: number, place: (place: Workplace) => Promise<string>]>> = {
-    'into a folder that is a file': [1, async (place) => `${await place.write('file', '')}/report.json`],
+    'into a folder that is a file': [2, async (place) => `${await place.write('file', '')}/report.json`],
     'into a folder that cannot be made': [1, () => Promise.resolve('/proc/none/report.json')],
     'in the place of a folder': [
       2,

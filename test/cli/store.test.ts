@@ -133,7 +133,7 @@ describe('mlmodelscope store', { ...deadline, concurrency: 2 }, () => {
   it('shows each measurement in a line of a table', async (t) => {
     const { store } = await filled(t, 'embedded');
     const { stdout } = await store('list');
-    assert.match(stdout, /│ disturbed │ measured +│/);
+    assert.match(stdout, /│ disturbed │ measured \(UTC\) +│/);
     assert.match(stdout, new RegExp(`${signatureOf(1).slice(0, 8)}.*unsupported`));
     assert.match(stdout, new RegExp(`${signatureOf(2).slice(0, 8)}.* ms .*50 %`));
   });

@@ -28,17 +28,14 @@ describe('more threads than the machine has cores', { ...deadline, concurrency: 
       const { stderr, code } = await place.run(args);
       assert.match(stderr, /threads: 1000 threads on \d+ cores? of the agent's machine; ask for at most \d+ with/);
       assert.notEqual(code, 0);
-      if (!existsSync(place.store)) return;
-      const { stdout } = await place.run(['store', 'info', '--json']);
-      assert.deepEqual((JSON.parse(stdout) as { systems: unknown[] }).systems, []);
+      // The store of `trace` has the spans of reading the model.
+      if (args[0] !== 'trace') assert.equal(existsSync(place.store), false);
+      else {
+        const { stdout } = await place.run(['store', 'info', '--json']);
+        assert.deepEqual((JSON.parse(stdout) as { systems: unknown[] }).systems, []);
+      }
     });
   }
-
-  it('are refused by machine before it opens the store', async (t) => {
-    const place = await workplaceHere(t);
-    await place.run(['machine', '--threads', '1,1000']);
-    assert.equal(existsSync(place.store), false);
-  });
 
   it('keep an evaluation from its agent, unless the command line asks for fewer', async (t) => {
     const place = await workplaceHere(t);

@@ -70,6 +70,21 @@ describe('htmlPage', () => {
     }
   });
 
+  it('says which results a fact is of that not all of them have', () => {
+    const provenanceAt = (at: string) => ({ tool: { name: 'mlmodelscope' }, created_at: at });
+    const document = { reports: ['one', 'two', 'one'].map((at) => ({ provenance: provenanceAt(at) })) };
+    const html = htmlPage([{ result: () => resultOf([], { document }) }]);
+    const facts = [...html.split('Provenance</h2>')[1]!.matchAll(/<th scope="row">(.*?)<\/th><td>(.*?)<\/td>/g)];
+    assert.deepEqual(
+      facts.map(([, name, value]) => [name, value]),
+      [
+        ['tool: name', 'mlmodelscope'],
+        ['created at (of results 1, 3)', 'one'],
+        ['created at (of result 2)', 'two'],
+      ],
+    );
+  });
+
   it('lets no script run but its own and loads nothing', () => {
     const html = htmlPage([{ result: () => resultOf([]) }]);
     assert.match(html, /default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-[^']+'/);

@@ -93,5 +93,6 @@ export function shownAgreement(document: AgreementDocument): Shown {
     rows: outputs,
     notes: listNotes(document),
   } as const;
-  return shownTable(table, { document, title: `Agreement of ${after} with ${before}`, verdict: `Outputs: ${verdict}` });
+  const title = `Agreement of ${after} with ${before}`;
+  return shownTable(table, { document, title, verdict: `Outputs: ${verdict}`, kept: ['verdict'] });
 }

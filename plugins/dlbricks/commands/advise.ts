@@ -57,7 +57,12 @@ export function registerAdvise(parent: Command, host: CommandHost): void {
     .argument('<model...>', 'model manifest (.yml), .onnx file or zoo:NAME');
   const placed = addQuietOption(addTableOptions(addAgentOptions(addStoreOption(command)), 'unit'));
   addProtocolOptions(addInputOptions(addBatchOption(addThreadsOption(placed))))
-    .option('--rounds <n>', 'rounds in which kernels are measured', wholeNumberOption(3, MAX_ROUNDS), 5)
+    .option(
+      '--rounds <n>',
+      `rounds in which kernels are measured, 3 to ${MAX_ROUNDS}`,
+      wholeNumberOption(3, MAX_ROUNDS),
+      5,
+    )
     .option('--verify', 'run the whole model with each setting that is advised, and put the outcome beside it')
     .option('--export-svg <file>', 'draw the kernels, with the longest path through them')
     .option('--export-dot <file>', 'the same for Graphviz')

@@ -77,7 +77,7 @@ function disclosureText(
     `disclosed: every brick's operator, attributes and shapes`,
     `the largest brick has ${counted(largestBrick, noun)}`,
     `${percent(inLargerBricks * 100, 0)} of the ${noun}s are in bricks of more than one, which show their order`,
-    `${inNoDecoy} of the models' ${counted(bricks, 'brick')} are in no decoy`,
+    `${inNoDecoy} of the models' ${counted(bricks, 'brick')} ${inNoDecoy === 1 ? 'is' : 'are'} in no decoy`,
   ].join('; ');
 }
 
@@ -161,7 +161,7 @@ Example; the second line may run on any machine:
       if (unusable.length > 0) host.setExitCode(EXIT_PARTIAL);
       if (options.quiet === true) return;
       const { length } = uniqueBricks(prepared);
-      host.warn(`${length} unique bricks in ${output}/suite; keep ${output}/recipe.json to yourself`);
+      host.warn(`${counted(length, 'unique brick')} in ${output}/suite; keep ${output}/recipe.json to yourself`);
       host.warn(disclosureText(disclosure, cut));
     });
 }

@@ -13,6 +13,7 @@ import {
   type LayerGraph,
   layerGraph,
   loadModels,
+  oneLine,
   type OutputOptions,
   prepareOutputs,
   buildProvenance,
@@ -62,7 +63,8 @@ async function loadGraphs(references: readonly string[], options: LayersOptions,
       continue;
     }
     const agent = await host.connect(options.agent, options.framework);
-    host.warn(`note: ${one.name}: its file does not state all shapes; ${agent.description.framework} finds them`);
+    const name = oneLine(one.name);
+    host.warn(`note: ${name}: its file does not state all shapes; ${agent.description.framework} finds them`);
     const settings = {
       cut: 'layer',
       runOptions: buildRunOptions(COMMAND_DEFAULTS.threads, agent.description),

@@ -1,4 +1,5 @@
 import {
+  assertEnoughCores,
   type BenchmarkAgent,
   checkInputs,
   type CommandHost,
@@ -33,6 +34,7 @@ async function runWithProgress(
   const loaded = estimations.flatMap(({ models }) => models);
   // Dimensions of a model that was not read are not known.
   if (estimations.every(({ unusable = [] }) => unusable.length === 0)) checkInputs(loaded, options);
+  for (const { runOptions } of estimations) assertEnoughCores(runOptions, agent.description);
   await requireLoggable(options.log, loaded, options.input);
   const store = await host.openStore(options.store);
   const progress = host.progress(options.quiet ?? false);

@@ -1,6 +1,6 @@
 import { type DrawnGraph, graphDot, graphSvg, groupedBy, type Shown } from '../../../src/plugin-api.js';
 import type { Estimated } from '../estimation.js';
-import { describeConfiguration, describeDimensions } from '../report/configuration.js';
+import { describeConfiguration, describeRow } from '../report/configuration.js';
 import { drawnEstimate } from '../report/critical-path.js';
 import type { Report } from '../report/report-schema.js';
 import { chromeTrace, type WrittenModel, timedEstimate } from '../traces/chrome-trace.js';
@@ -38,8 +38,7 @@ export function shownReports(
 
 function configurationOfModel(report: Report, index: number, reports: readonly Report[]): string {
   const model = report.models[index];
-  const dimensions = model === undefined ? '' : describeDimensions(model, report, reports);
-  return [describeConfiguration(report, reports), dimensions].filter((text) => text !== '').join(', ');
+  return model === undefined ? describeConfiguration(report, reports) : describeRow(model, report, reports);
 }
 
 type Configured = readonly [written: WrittenModel, configuration: string];

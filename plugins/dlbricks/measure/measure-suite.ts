@@ -1,4 +1,5 @@
 import {
+  counted,
   DEFAULT_REMEASURE,
   distinctTasks,
   footprintClass,
@@ -81,7 +82,7 @@ export async function measureSuite(
   const { missing, disturbed } = await planMeasuring(tasks, results, { system, store, remeasure });
   const known = tasks.length - missing.length;
   const unique = new Set(suite.bricks.map(({ signature }) => signature)).size;
-  const summary = `${unique} unique bricks; ${missing.length} measurements to take, ${known} known already`;
+  const summary = `${counted(unique, 'unique brick')}; ${counted(missing.length, 'measurement')} to take, ${known} known already`;
   onEvent({ kind: 'planned', summary, known, toMeasure: missing.length });
   const progress = new RunProgress();
   progress.add(missing);

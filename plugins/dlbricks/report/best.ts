@@ -1,5 +1,5 @@
 import { formatMs, UNKNOWN } from '../../../src/plugin-api.js';
-import { describeConfiguration, describeDimensions, isAlike } from './configuration.js';
+import { describeRow, isAlike } from './configuration.js';
 import { type Row, makeRows } from './columns.js';
 import type { Report } from './report-schema.js';
 import { relative } from './figures.js';
@@ -17,8 +17,8 @@ type Cell = NonNullable<ReturnType<typeof readCell>>;
 function readCell({ model, report }: Row, reports: readonly Report[]) {
   const { estimate_ms: ms, estimate_low_ms: lowMs, estimate_high_ms: highMs, coverage } = model;
   if (ms === null || ms <= 0 || coverage < 1) return undefined;
-  const names = [describeConfiguration(report, reports), describeDimensions(model, report, reports)].filter(Boolean);
-  return { name: names.join(', '), ms, lowMs: lowMs ?? ms, highMs: highMs ?? ms, batch: report.settings.batch };
+  const name = describeRow(model, report, reports);
+  return { name, ms, lowMs: lowMs ?? ms, highMs: highMs ?? ms, batch: report.settings.batch };
 }
 
 function describe({ name, ms, highMs, batch }: Cell): string {

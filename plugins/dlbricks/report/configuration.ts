@@ -75,3 +75,14 @@ export function describeDimensions(
   const shown = dimensions.filter(({ name, size }) => size !== settings.batch && differs(name));
   return shown.map(({ name, size }) => `${name}=${size}`).join(', ');
 }
+
+/** Which of a command's combinations a model's row is of, in words: "batch 1, 2 threads, seq=128". */
+export function describeRow(model: ModelReport, report: Report, among: readonly Report[]): string {
+  return [describeConfiguration(report, among), describeDimensions(model, report, among)].filter(Boolean).join(', ');
+}
+
+/** The same for all models of a report. */
+export function describeCombination(report: Report, among: readonly Report[]): string {
+  const sizes = new Set(report.models.map((model) => describeDimensions(model, report, among)));
+  return [describeConfiguration(report, among), ...sizes].filter(Boolean).join(', ');
+}

@@ -1,6 +1,6 @@
 import { counted, formatMs, gigabytes, oneLine, UNKNOWN, usedCores } from '../../../src/plugin-api.js';
 import { MAX_OCCASIONS } from '../measure/tasks.js';
-import { partsInWords, describeConfiguration, describeCut, isAlike, describeRuntime } from './configuration.js';
+import { partsInWords, describeCombination, describeCut, isAlike, describeRuntime } from './configuration.js';
 import { type BestAsked, bestLines } from './best.js';
 import type { ModelReport, Report } from './report-schema.js';
 import { percent, relative } from './figures.js';
@@ -245,7 +245,7 @@ function linesOfOne(report: Report, options: { readonly wide: boolean }): readon
 }
 
 function nameConfiguration(line: string, report: Report, among: readonly Report[]): string {
-  return among.length === 1 ? line : line.replace('warning:', `warning: ${describeConfiguration(report, among)}:`);
+  return among.length === 1 ? line : line.replace('warning:', `warning: ${describeCombination(report, among)}:`);
 }
 
 function linesOfSeveral(reports: readonly Report[], options: { readonly wide: boolean }): readonly string[] {
@@ -256,7 +256,7 @@ function linesOfSeveral(reports: readonly Report[], options: { readonly wide: bo
     `${systemLine(first, counted(first.system.cores, 'core'))}${cut}`,
     ...new Set(reports.flatMap((report) => [...dimensionLines(report), ...extensionLines(report)])),
     ...reports.flatMap((report) => {
-      const configuration = describeConfiguration(report, reports);
+      const configuration = describeCombination(report, reports);
       const lines = [...accuracyLines(report, options), ...(options.wide ? limitLines(report) : [])];
       return [
         `${configuration}: ${describeBricks(report)}`,

@@ -2,7 +2,7 @@ import { createColors } from 'picocolors';
 import { fittingTable, leftOutLines, oneLine, wrap, counted, formatMs } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import type { BestAsked } from './best.js';
-import { describeConfiguration } from './configuration.js';
+import { describeRow } from './configuration.js';
 import { columnsFor, dispensableIn, type Row, makeRows } from './columns.js';
 import type { Report, ModelReport } from './report-schema.js';
 import { leadingLines, summaryLines } from './summary-lines.js';
@@ -77,7 +77,7 @@ export interface TableOptions {
 }
 
 export function rowName({ model, report }: Row, reports: readonly Report[]): string {
-  return reports.length > 1 ? `${model.name}, ${describeConfiguration(report, reports)}` : model.name;
+  return reports.length > 1 ? `${model.name}, ${describeRow(model, report, reports)}` : model.name;
 }
 
 function missingLines(row: Row, reports: readonly Report[]): string[] {

@@ -69,6 +69,7 @@ function shownReproduction(document: Reproduction): Shown {
     document,
     title,
     verdict: `outputs: ${outputs}; performance: ${performance}; ${conditions.verdict}`,
+    kept: ['outputs', 'performance'],
   });
 }
 

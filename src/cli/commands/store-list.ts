@@ -67,7 +67,7 @@ function columnsFor(rows: readonly Row[]): readonly Column<Row>[] {
     right('occasion', ({ occasion }) => occasion),
     right('result', ({ result }) => result),
     right('disturbed', ({ disturbed }) => disturbed),
-    left('measured', ({ measured }) => measured),
+    left('measured (UTC)', ({ measured }) => measured),
   ];
 }
 

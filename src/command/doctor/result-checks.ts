@@ -13,6 +13,8 @@ const some = z.array(z.unknown()).nullable().catch(null);
 const modelSchema = z.looseObject({
   name: name.optional().catch(undefined),
   model: name.optional().catch(undefined),
+  batch: number,
+  threads: number,
   coverage: number,
   runs: number,
   warmup_runs: number,
@@ -56,8 +58,21 @@ const MAX_SPREAD_PERCENT = 5;
 const MAX_TRACING_SHARE = 0.05;
 const MAX_CALL_SHARE = 0.05;
 
-function listed(models: readonly Model[]): string {
-  return models.map(({ name: of, model }) => of ?? model ?? '').join(', ');
+/** A document of latencies has several rows of a model: with what they differ in, as in "net (batch 4)". */
+function labelOf(row: Model, all: readonly Model[]): string {
+  const nameOf = ({ name: of, model }: Model): string => of ?? model ?? '';
+  const rows = all.filter((other) => nameOf(other) === nameOf(row));
+  const differs = (key: 'batch' | 'threads' | 'dimensions'): boolean => new Set(rows.map((one) => one[key])).size > 1;
+  const parts = [
+    ...(differs('batch') ? [`batch ${row.batch}`] : []),
+    ...(differs('threads') ? [`threads ${row.threads}`] : []),
+    ...(typeof row.dimensions === 'string' && differs('dimensions') ? [row.dimensions] : []),
+  ];
+  return parts.length === 0 ? nameOf(row) : `${nameOf(row)} (${parts.join(', ')})`;
+}
+
+function listed(rows: readonly Model[], all: readonly Model[]): string {
+  return [...new Set(rows.map((row) => labelOf(row, all)))].join(', ');
 }
 
 function ofModels(document: ResultDocument, has: (model: Model) => boolean): Model[] {
@@ -68,7 +83,7 @@ function ofModels(document: ResultDocument, has: (model: Model) => boolean): Mod
 function naming(has: (model: Model) => boolean, text: (names: string) => string) {
   return (document: ResultDocument): string | undefined => {
     const found = ofModels(document, has);
-    return found.length === 0 ? undefined : text(listed(found));
+    return found.length === 0 ? undefined : text(listed(found, document.models ?? []));
   };
 }
 
@@ -227,7 +242,8 @@ export const CHECKS: readonly Check<ResultDocument>[] = [
     find: (document) => {
       const found = ofModels(document, (model) => callShare(model) > MAX_CALL_SHARE);
       if (found.length === 0) return undefined;
-      const shares = found.map((model) => `${listed([model])} ${(callShare(model) * 100).toFixed(0)} %`);
+      const all = document.models ?? [];
+      const shares = found.map((model) => `${labelOf(model, all)} ${(callShare(model) * 100).toFixed(0)} %`);
       return `binding costs: ${shares.join(', ')}`;
     },
     why: 'the call from JavaScript and the handing over of outputs are in the latency, and other languages have other calls',

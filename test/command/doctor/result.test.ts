@@ -75,6 +75,19 @@ describe('the doctor finds in a result', () => {
     assert.deepEqual(resultFindings({ ...ofModel({}), provenance: buildProvenance({ models }) }), []);
   });
 
+  test('which of the rows of a model it is about', () => {
+    const row = { model: 'net', coverage: 1, threads: 1, disturbance_percent: 12 };
+    const models = [
+      { ...row, batch: 1, dimensions: 'seq=8' },
+      { ...row, batch: 4, dimensions: 'seq=8' },
+      { ...row, batch: 4, dimensions: 'seq=16' },
+      { ...row, model: 'other', batch: 1, dimensions: 'seq=8' },
+    ];
+    const found = resultFindings({ ...ofModel({}), models }).find(({ id }) => id === 'disturbed')?.found;
+    const rows = 'net (batch 1, seq=8), net (batch 4, seq=8), net (batch 4, seq=16), other';
+    assert.equal(found, `other processes disturbed ${rows}`);
+  });
+
   test('the same spread once, and a spread below the limit of the doctor too', () => {
     const warnings = [{ cause: 'spread', message: 'one brick varies by 6 %; measure again' }];
     const idsOf = (percent: number): readonly string[] => {

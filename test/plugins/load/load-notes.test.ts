@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listNotes } from '../../../plugins/load/load-table.js';
+import { interruptedText, listNotes } from '../../../plugins/load/load-table.js';
 import type { LoadResult } from '../../../plugins/load/load-result.js';
 
 function notesOf(scenario: string, queries: number, p99: number | null, failing: object = { failed: 0 }): string {
@@ -25,4 +25,10 @@ test('a result with failed queries says why the first one failed, and does not a
   const notes = notesOf('server', 200, null, { failed: 3, failure: 'out of memory' });
   assert.match(notes, /net: 3 of 200 queries failed, so there are no percentiles; the first one: out of memory/);
   assert.doesNotMatch(notes, /p99 needs/);
+});
+
+test('a result that was interrupted before its first trial names none', () => {
+  const [none, one] = [[], [{ model: 'net' }]].map((rows) => interruptedText({ rows } as unknown as LoadResult));
+  assert.equal(none, 'interrupted; no trial was done');
+  assert.equal(one, 'interrupted; the trials that were done are above');
 });

@@ -112,6 +112,8 @@ describe('a model whose work depends on values', () => {
   test('is in a suite with a warning', async (t) => {
     const { host } = await nonZero(t);
     assert.ok(host.warned.some((line) => /non-zero: .*decide the work of NonZero.*no values of a run/.test(line)));
+    assert.ok(host.warned.some((line) => /^1 unique brick in /.test(line)));
+    assert.ok(host.warned.some((line) => line.endsWith("1 of the models' 1 brick is in no decoy")));
     assert.equal(host.exitCode, 0);
   });
 

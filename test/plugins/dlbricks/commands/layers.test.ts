@@ -66,6 +66,22 @@ describe('dlbricks layers', () => {
     assert.equal(four[0]?.['parameter_bytes'], one[0]?.['parameter_bytes']);
   });
 
+  test('shows totals of small models to the last operation', async (t) => {
+    const path = join(await temporaryFolder(t), 'net.onnx');
+    await writeFile(path, encodeModelToBytes(chainModel('Relu', 'Abs')));
+    const host = idleHost();
+    const program = new Command().exitOverride();
+    registerLayers(program, host);
+    await program.parseAsync(['layers', path, '--export-json', `${path}.json`], { from: 'user' });
+    const { models } = JSON.parse(await readFile(`${path}.json`, 'utf8')) as Layers;
+    const operations = Number(models[0]?.['operations']);
+    assert.ok(operations > 0 && operations < 1e6);
+    assert.match(
+      host.printed.join(''),
+      new RegExp(`2 layers, 0 multiply-accumulates, ${operations} operations, 0 parameters`),
+    );
+  });
+
   test('names the layers that it cannot count, and counts them as unknown', async (t) => {
     const { models, layers: rows } = await layers(t, 'zoo:yolov8n');
     const resized = rows.filter(({ operator }) => operator === 'Resize');

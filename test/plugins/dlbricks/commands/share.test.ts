@@ -72,6 +72,6 @@ describe('dlbricks share', () => {
 
   test('refuses a file that cannot be written before it loads a model', async (t) => {
     const writing = share(t, (into) => ['--export-svg', join(into, 'first.onnx', 'x.svg')]);
-    await refused(writing, 'storage', /first\.onnx/);
+    await refused(writing, 'usage', /first\.onnx/);
   });
 });

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { makeRows } from '../../../../plugins/dlbricks/report/columns.js';
 import { partsInWords } from '../../../../plugins/dlbricks/report/configuration.js';
+import { buildReport } from '../../../../plugins/dlbricks/report/report.js';
+import type { Report } from '../../../../plugins/dlbricks/report/report-schema.js';
+import { leadingLines, summaryLines } from '../../../../plugins/dlbricks/report/summary-lines.js';
+import { rowName } from '../../../../plugins/dlbricks/report/table.js';
+import { estimateOf, resultOf, SETTINGS } from './sample-result.js';
 
 test('models of short kernels have fewer sequences than kernels', () => {
   const cut = { cut: 'kernel', granularity: 1 } as const;
@@ -9,4 +15,28 @@ test('models of short kernels have fewer sequences than kernels', () => {
   assert.equal(words(90), '99 layers, run as 90 kernels in 12 sequences; 5 different ones (bricks)');
   // A report of an earlier version does not say how many kernels a model has.
   assert.equal(words(0), '99 layers, run as 12 kernels; 5 different ones (bricks)');
+});
+
+/** A model with an interval of a third to each side. */
+function reportWith(sequence: number): Report {
+  const report = buildReport(resultOf([{ estimate: estimateOf('m', 3), endToEnd: undefined }]), SETTINGS);
+  const dimensions = [{ name: 'seq', size: sequence }];
+  return { ...report, models: report.models.map((model) => ({ ...model, dimensions })) };
+}
+
+test('lines about one of several combinations name the dimensions by which they differ', () => {
+  const reports = [reportWith(32), reportWith(64)];
+  assert.deepEqual(
+    leadingLines(reports).map((line) => line.slice(0, line.indexOf(': wide intervals'))),
+    ['warning: batch 1, 1 thread, seq=32', 'warning: batch 1, 1 thread, seq=64'],
+  );
+  const lines = summaryLines(reports, { wide: false }).filter((line) => line.includes('8 layers in 1 model'));
+  assert.deepEqual(
+    lines.map((line) => line.slice(0, line.indexOf(': 8 layers'))),
+    ['batch 1, 1 thread, seq=32', 'batch 1, 1 thread, seq=64'],
+  );
+  assert.deepEqual(
+    makeRows(reports).map((row) => rowName(row, reports)),
+    ['m, batch 1, 1 thread, seq=32', 'm, batch 1, 1 thread, seq=64'],
+  );
 });
