@@ -43,6 +43,7 @@ const SERVICES: readonly ServiceDefinition[] = [
 /** Their contracts state no idempotency level. */
 const STANDARD_READS: readonly string[] = [
   '/grpc.health.v1.Health/Check',
+  '/grpc.health.v1.Health/List',
   '/grpc.health.v1.Health/Watch',
   '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo',
   '/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo',

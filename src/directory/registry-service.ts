@@ -18,7 +18,7 @@ import { isSameFramework } from '../base/framework-name.js';
 import { goArchitecture } from '../base/go-architecture.js';
 import { isAny, isLatest, isSameName, isWithin, platformName } from '../base/platform-name.js';
 import { type Listed, pageFor } from './published-pages.js';
-import { parseVersionRange } from './version-range.js';
+import { parseVersionRange } from '../base/version-range.js';
 
 /** @throws PlatformError `usage` for an invalid constraint */
 function versionFilter(field: string, constraint: string): (version: string) => boolean {
@@ -77,11 +77,14 @@ interface OfferedModel extends Listed<ModelManifest> {
   readonly agent: RegisteredAgent;
 }
 
+/** A model of several frameworks, or of several versions of one, is listed once for each. */
+function modelKey({ name, version, framework }: ModelManifest): string {
+  return versionKey({ name, version }) + (framework === undefined ? '' : ` ${versionKey(framework)}`);
+}
+
 /** Tens of thousands of models are sorted once for many requests. */
 const listModels = oncePer(async (agents: readonly RegisteredAgent[]): Promise<readonly OfferedModel[]> => {
-  const models = agents.flatMap((agent) =>
-    agent.models.map((message) => ({ key: versionKey(message), agent, message })),
-  );
+  const models = agents.flatMap((agent) => agent.models.map((message) => ({ key: modelKey(message), agent, message })));
   await setImmediate();
   return inOrder(models);
 });

@@ -1,6 +1,6 @@
 import semver from 'semver';
 import { PlatformError } from '../base/errors.js';
-import { isAny, isLatest, isSameName } from '../base/platform-name.js';
+import { isAny, isLatest, isSameName, isWithin } from '../base/platform-name.js';
 import { suggestion } from '../base/suggestion.js';
 import { loadManifest } from '../manifest/load.js';
 import { meetsFramework } from '../manifest/requirements.js';
@@ -32,7 +32,7 @@ function inVersion(named: readonly BuiltInManifest[], version: string): readonly
   if (isLatest(version)) {
     return named.toSorted((a, b) => semver.compare(b.manifest.version, a.manifest.version));
   }
-  return named.filter(({ manifest }) => semver.satisfies(manifest.version, version));
+  return named.filter(({ manifest }) => isWithin(manifest.version, version));
 }
 
 function listed(models: readonly BuiltInManifest[]): string {

@@ -58,7 +58,7 @@ const ROLES_OF_METHODS: Readonly<Record<string, Readonly<Record<string, AllowedR
     Reset: SUBMITTERS,
   },
   'mlmodelscope.prediction.v1.PredictionService': { PredictEach: SUBMITTERS, DescribePredictor: READERS },
-  'grpc.health.v1.Health': { Check: 'anyone', Watch: 'anyone' },
+  'grpc.health.v1.Health': { Check: 'anyone', List: 'anyone', Watch: 'anyone' },
   'grpc.reflection.v1.ServerReflection': { ServerReflectionInfo: 'anyone' },
   'grpc.reflection.v1alpha.ServerReflection': { ServerReflectionInfo: 'anyone' },
 };

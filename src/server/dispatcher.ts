@@ -1,7 +1,8 @@
 import { PlatformError } from '../base/errors.js';
+import { keepGoing } from '../base/keep-trying.js';
 import { suggestion } from '../base/suggestion.js';
 import { leased, registrationIn } from './attach.js';
-import { failure, toFailure, type PlatformEvent } from '../evaluation/event.js';
+import { failure, toFailure, type FinalEvent, type PlatformEvent } from '../evaluation/event.js';
 import type { EvaluationJob } from './job.js';
 import type { PlatformEnd, PluginSummary } from '../evaluation/link/link.js';
 import { PluginSession } from './plugin-session.js';
@@ -44,6 +45,9 @@ const MAX_PLUGINS = 256;
 /** A waiting evaluation gets an event with its first place in the queue, and with each of the last 10 places. */
 const TOLD_PLACES = 10;
 
+/** Pauses between two attempts to store the end of an evaluation. */
+const STORE_RETRY = { firstPauseMs: 500, longestPauseMs: 30_000, isPassing: () => true };
+
 export class Dispatcher {
   readonly #sessions = new Set<PluginSession>();
   readonly #waiting = new Set<EvaluationJob>();
@@ -56,7 +60,7 @@ export class Dispatcher {
   readonly #agents = new Map<EvaluationJob, readonly string[]>();
   #attached = 0;
   #turns = 0;
-  #isClosed = false;
+  readonly #closed = new AbortController();
 
   constructor(
     private readonly options: RunSources & {
@@ -124,6 +128,10 @@ export class Dispatcher {
     this.#dispatch();
   }
 
+  get #isClosed(): boolean {
+    return this.#closed.signal.aborted;
+  }
+
   /** Resolves when it has ended. @throws PlatformError as the store: then one that waits goes on waiting */
   async cancel(job: EvaluationJob): Promise<void> {
     job.isCancelled = true;
@@ -136,18 +144,26 @@ export class Dispatcher {
   }
 
   async #cancelWaiting(job: EvaluationJob): Promise<void> {
+    const isWaiting = this.#waiting.has(job) || this.#withoutAgent.has(job);
     this.#forget(job);
     this.#tellPositions();
     try {
       await job.finish({ kind: 'cancelled' });
     } catch (error) {
-      if (!job.log.hasEnded) {
+      if (job.log.hasEnded) void this.#end(job, { kind: 'cancelled' });
+      else if (isWaiting) {
         job.isCancelled = false;
         this.#waiting.add(job);
         this.#dispatch();
       }
       throw error;
     }
+  }
+
+  /** Stores how it ended. While the store fails, tries again, as long as this server has it. */
+  async #end(job: EvaluationJob, how: FinalEvent): Promise<void> {
+    const signal = AbortSignal.any([this.#closed.signal, job.left.signal]);
+    await keepGoing(() => job.finish(how), { ...STORE_RETRY, signal });
   }
 
   abandon(job: EvaluationJob): void {
@@ -158,7 +174,7 @@ export class Dispatcher {
   }
 
   close(): void {
-    this.#isClosed = true;
+    this.#closed.abort();
     clearTimeout(this.#retry);
     for (const job of this.#withoutPlugin.keys()) this.#stopTimer(job);
     for (const session of this.#sessions) session.lose();
@@ -212,8 +228,7 @@ export class Dispatcher {
       this.#forget(job);
       const problem = `the plugin ${plugin}, which this server starts, did not attach within ${waitForPluginMs / 60_000} minutes`;
       const advice = "the server's log (its standard error) says why; then submit the evaluation under a new id";
-      // If the store fails, this error cannot be stored.
-      void job.finish(failure('unavailable', `${problem}; ${advice}`)).catch(() => undefined);
+      void this.#end(job, failure('unavailable', `${problem}; ${advice}`));
     };
     this.#withoutPlugin.set(job, setTimeout(fail, waitForPluginMs));
   }
@@ -245,15 +260,13 @@ export class Dispatcher {
       if (prepared === undefined) next = 'agent';
       else if (this.#givesWay(job) || !(await this.#runOn(job, session, prepared))) next = 'queue';
     } catch (error) {
-      // If the store fails, this error cannot be stored.
-      if (!this.#isClosed && !job.left.signal.aborted) await job.finish(toFailure(error)).catch(() => undefined);
+      await this.#end(job, toFailure(error));
     }
     this.#running.delete(job);
     session.giveSlotBack();
     if (this.#isClosed) return;
     if (next !== 'none' && !job.left.signal.aborted) {
-      // If the store fails, this end cannot be stored.
-      if (job.isCancelled) void job.finish({ kind: 'cancelled' }).catch(() => undefined);
+      if (job.isCancelled) void this.#end(job, { kind: 'cancelled' });
       else if (next === 'queue') this.#waiting.add(job);
       else this.#waitForAgent(job);
     }

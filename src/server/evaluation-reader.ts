@@ -26,7 +26,7 @@ export class EvaluationReader {
     close();
     const record = jobs.get(id)?.record ?? (await storedRecord(collections, id));
     // A client that sees the last event also sees its state.
-    return { record: recordAfter(record, log.last?.event), last: log.last };
+    return { record: recordAfter(record, log.last), last: log.last };
   }
 
   /** The newest 1000, newest first. Concurrent callers share one read of the store. */

@@ -1,4 +1,4 @@
-import { type FinalEvent, isFinal, type PlatformEvent, waiting } from '../evaluation/event.js';
+import { type FinalEvent, isFinal, type LoggedEvent, waiting } from '../evaluation/event.js';
 import { EventLog, type IsOwn } from './event-log.js';
 import { untilAborted } from '../base/cancellation.js';
 import { PlatformError } from '../base/errors.js';
@@ -11,8 +11,9 @@ const STATE_AFTER = { done: 'done', failed: 'failed', cancelled: 'cancelled' } a
   EvaluationState
 >;
 
-export function recordAfter(record: EvaluationRecord, last: PlatformEvent | undefined): EvaluationRecord {
-  return last === undefined || !isFinal(last) ? record : { ...record, state: STATE_AFTER[last.kind] };
+export function recordAfter(record: EvaluationRecord, last: LoggedEvent | undefined): EvaluationRecord {
+  if (last === undefined || !isFinal(last.event)) return record;
+  return { ...record, state: STATE_AFTER[last.event.kind], changedAt: last.at };
 }
 
 export class EvaluationJob {
@@ -54,7 +55,7 @@ export class EvaluationJob {
 
   /** The record. Its state ends as soon as the log does, so that a reader of the last event never sees it running. */
   get record(): EvaluationRecord {
-    return recordAfter(this.#record, this.log.last?.event);
+    return recordAfter(this.#record, this.log.last);
   }
 
   get id(): string {
@@ -100,14 +101,17 @@ export class EvaluationJob {
   /** Only the first end counts. Stores the state last: until then, a server that resumes finds the end in the log. */
   async finish(how: FinalEvent): Promise<void> {
     if (!this.log.hasEnded) await this.log.append(how);
-    const last = this.log.last?.event;
     await this.collections.parts.delete({ evaluation: this.id });
-    await this.#change({ state: STATE_AFTER[last !== undefined && isFinal(last) ? last.kind : how.kind] });
+    await this.#keep(this.record);
     this.#end.abort();
   }
 
-  async #change(changes: Partial<EvaluationRecord>): Promise<void> {
-    this.#record = { ...this.#record, ...changes, changedAt: new Date().toISOString() };
-    await this.collections.records.put(this.#record);
+  #change(changes: Partial<EvaluationRecord>): Promise<void> {
+    return this.#keep({ ...this.#record, ...changes, changedAt: new Date().toISOString() });
+  }
+
+  async #keep(record: EvaluationRecord): Promise<void> {
+    this.#record = record;
+    await this.collections.records.put(record);
   }
 }

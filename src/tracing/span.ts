@@ -19,6 +19,8 @@ export interface OpenSpan {
   /** Undefined if the span is not made. */
   readonly place: SpanPlace | undefined;
   setAttributes(attributes: SpanAttributes): void;
+  /** For work that ends with an error and does not throw it. */
+  fail(error: unknown): void;
 }
 
 /** Timed without a tracer: by a worker process, or by a runtime's profile. */
@@ -33,4 +35,4 @@ export interface TimedSpan {
   readonly error: string | undefined;
 }
 
-export const NO_SPAN: OpenSpan = { place: undefined, setAttributes: () => {} };
+export const NO_SPAN: OpenSpan = { place: undefined, setAttributes: () => {}, fail: () => {} };

@@ -88,6 +88,21 @@ describe('the platform’s registry', { timeout: 30_000 }, () => {
     assert.deepEqual(model?.reference, ['https://arxiv.org/abs/1512.03385']);
   });
 
+  test('lists a model once for each of its frameworks', async (t) => {
+    const { directory, client } = await registryServer(t);
+    const [model = assert.fail()] = await platformModels();
+    for (const [port, framework] of ['onnxruntime', 'onnxruntime-web', 'onnxruntime'].entries()) {
+      const models = [{ ...model, framework: { name: framework, version: '1.30.0', container: {} } }];
+      directory.register(offer({ address: `10.0.0.1:${7070 + port}`, framework, models }));
+    }
+    const frameworks = async (request: Partial<ModelRequest>) => {
+      const { manifests } = await client.unary(modelManifests, { ...ANY, ...request }, { deadlineMs });
+      return manifests.map(({ framework }) => framework?.name);
+    };
+    assert.deepEqual(await frameworks({}), ['onnxruntime', 'onnxruntime-web']);
+    assert.deepEqual(await frameworks({ frameworkName: 'onnxruntime-web' }), ['onnxruntime-web']);
+  });
+
   test('finds models by the versions of model and framework', async (t) => {
     const { models } = await threeAgents(t);
     assert.equal((await models({ modelName: 'resnet18', modelVersion: '1.x' })).length, 1);

@@ -25,6 +25,7 @@ test('every method of the contract has roles, and of others only health and refl
   const open = METHODS_WITH_ROLES.filter((path) => rolesFor(path) === 'anyone');
   assert.deepEqual(open.toSorted(), [
     '/grpc.health.v1.Health/Check',
+    '/grpc.health.v1.Health/List',
     '/grpc.health.v1.Health/Watch',
     '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo',
     '/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo',

@@ -3,6 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { PluginEvent } from '../../src/evaluation/event.js';
 import type { PlatformMessage, Run } from '../../src/evaluation/link/link.js';
+import { full, withChanges } from './changing-store.js';
 import { memoryLink } from './memory-link.js';
 import type { Submission } from '../../src/evaluation/submission.js';
 import { DEFAULT_DISPATCH_LIMITS } from '../../src/server/dispatcher.js';
@@ -355,6 +356,81 @@ describe('an evaluation that is cancelled', deadline, () => {
     await setImmediate();
     assert.deepEqual(next.runs(), []);
     assert.equal((await eventsOf(platform, ID)).at(-1)?.kind, 'cancelled');
+  });
+});
+
+describe('an evaluation whose end the store refuses', deadline, () => {
+  /** A store that refuses all changes, or only those of records, while `refused` says so. */
+  async function refusing(t: TestContext, options: Partial<PlatformOptions> = {}) {
+    const disk: { refused: 'nothing' | 'records' | 'everything' } = { refused: 'nothing' };
+    const store = withChanges(await openMemoryStore(), (work, document) => {
+      const isRecord = document !== undefined && 'attempts' in document;
+      return disk.refused === 'everything' || (disk.refused === 'records' && isRecord) ? full() : work();
+    });
+    const platform = await fresh(t, { store, ...options });
+    return { disk, platform };
+  }
+
+  it('ends when the store works again, and lets the next one run', async (t) => {
+    const { disk, platform } = await refusing(t);
+    const plugin = attached(platform);
+    await until(() => platform.plugins().length === 1);
+    await platform.submit(ID, submitted());
+    await platform.submit('evaluation-2', submitted());
+    await until(() => plugin.runs().length === 1);
+    disk.refused = 'everything';
+    await plugin.tell(DONE);
+    await setTimeout(100);
+    assert.deepEqual([platform.jobs, (await platform.get(ID)).record.state], [2, 'running']);
+    disk.refused = 'nothing';
+    const last = (await eventsOf(platform, ID)).at(-1);
+    assert.deepEqual(last, { kind: 'failed', code: 'storage', message: 'the disk is full' });
+    await until(() => plugin.runs().length === 2);
+    await plugin.tell(DONE);
+    await until(() => platform.jobs === 0);
+    assert.equal((await platform.get(ID)).record.state, 'failed');
+  });
+
+  it('because its plugin did not attach ends when the store works again', async (t) => {
+    const { disk, platform } = await refusing(t, { ownPlugins: ['fake'], limits: { waitForPluginMs: 50 } });
+    await platform.submit(ID, submitted());
+    await until(async () => (await platform.get(ID)).last !== undefined);
+    disk.refused = 'everything';
+    await setTimeout(100);
+    disk.refused = 'nothing';
+    assert.equal((await eventsOf(platform, ID)).at(-1)?.kind, 'failed');
+    await until(() => platform.jobs === 0);
+  });
+
+  it('after its last event ends when the store works again', async (t) => {
+    const { disk, platform } = await refusing(t, { ownPlugins: ['fake'] });
+    await platform.submit(ID, submitted());
+    disk.refused = 'records';
+    await assert.rejects(platform.cancel(ID), refusal('storage', /the disk is full/));
+    disk.refused = 'nothing';
+    await until(() => platform.jobs === 0);
+    assert.deepEqual(
+      [(await platform.get(ID)).record.state, (await platform.list())[0]?.state],
+      ['cancelled', 'cancelled'],
+    );
+  });
+});
+
+describe('an evaluation that has ended', deadline, () => {
+  it('has changed at the time of its last event, for all readers', async (t) => {
+    const { platform, plugin } = await withPlugin(t);
+    await platform.submit(ID, submitted());
+    await until(() => plugin.runs().length === 1);
+    await setTimeout(20);
+    await plugin.tell(DONE);
+    const at: (string | undefined)[] = [];
+    for await (const { event, at: time } of platform.follow(ID, 0, new AbortController().signal)) {
+      if (event.kind !== 'done') continue;
+      at.push(time, (await platform.get(ID)).record.changedAt);
+    }
+    await until(() => platform.jobs === 0);
+    at.push((await platform.get(ID)).record.changedAt, (await platform.list())[0]?.changedAt);
+    assert.equal(new Set(at).size, 1, at.join());
   });
 });
 

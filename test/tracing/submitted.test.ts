@@ -18,6 +18,14 @@ settings: { measure_end_to_end: true, repeat_limit: 0, remeasure: none }
 protocol: { warmup_runs: 1, runs: 3 }
 `;
 
+interface OtlpTraces {
+  readonly resourceSpans: readonly {
+    readonly scopeSpans: readonly [
+      { readonly spans: readonly { name: string; status: { code: number; message: string } }[] },
+    ];
+  }[];
+}
+
 describe('the trace of an evaluation that a client submits to a server', () => {
   test('begins at the client, ends without errors, and is in the server’s store by its id', deadline, async (t) => {
     const place = await workplaceHere(t);
@@ -57,6 +65,15 @@ describe('the trace of an evaluation that a client submits to a server', () => {
       assert.match(shown.stdout, new RegExp(`^trace ${id}$`, 'm'));
       assert.match(shown.stdout, /ms {2}evaluation {2}tiny/);
     }
+
+    const wrong = await place.write('wrong.yml', EVALUATION.replace('repeat_limit: 0', 'cut: leyer'));
+    await place.start(['evaluate', wrong, '--server', address], { env: tracing.env }).ended;
+    await until(async () => {
+      const { stdout } = await place.run(['trace', 'export', 'latest', '--format', 'otlp']);
+      const spans = (JSON.parse(stdout) as OtlpTraces).resourceSpans.flatMap(({ scopeSpans: [{ spans }] }) => spans);
+      const evaluation = spans.find(({ name }) => name === 'evaluation');
+      return evaluation?.status.code === 2 && /settings\.cut: expected/.test(evaluation.status.message);
+    });
     const unknown = await place.run(['trace', 'show', 'fffffffff']);
     assert.equal(unknown.code, 2);
   });

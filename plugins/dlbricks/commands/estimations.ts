@@ -115,13 +115,12 @@ async function readManifestEstimations(
  * @throws PlatformError as readManifestEstimations, loadModelEstimations
  */
 export async function readEstimations(
-  named: readonly string[],
+  references: readonly string[],
   options: SweepMeasuringOptions,
   agent: BenchmarkAgent,
   host: CommandHost,
   asked: Asked = {},
 ): Promise<readonly Estimation[]> {
-  const references = [...new Set(named)];
   // Or manifests with mistakes, which their reader tells.
   const areEvaluations = await Promise.all(
     references.map(async (path) => isManifestPath(path) && (await kindOfManifest(path)) !== 'model'),
@@ -131,6 +130,7 @@ export async function readEstimations(
   const estimations: Estimation[] = [];
   for (const [index, reference] of references.entries()) {
     if (areEvaluations[index] === true) {
+      if (references.indexOf(reference) < index) continue;
       estimations.push(...(await readManifestEstimations(reference, options, agent, host, asked)));
     } else if (index === areEvaluations.indexOf(false)) {
       const { cut = asked.usualAxes?.cut, granularity = asked.usualAxes?.granularity } = options;

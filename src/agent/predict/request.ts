@@ -4,7 +4,8 @@ import type { PredictorOpenRequest } from '../../generated/mlmodelscope/org/dlfr
 import { FRAMEWORK_REMEDY } from '../../manifest/requirements.js';
 import type { Framework } from '../../predictor/predictor.js';
 import { isSameFramework } from '../../base/framework-name.js';
-import { isAny, isLatest } from '../../base/platform-name.js';
+import { isAny } from '../../base/platform-name.js';
+import { parseVersionRange } from '../../base/version-range.js';
 
 const MAX_INPUTS = 1000;
 
@@ -28,14 +29,8 @@ export function checkOpenRequest(request: PredictorOpenRequest, framework: Frame
   if (!isAny(frameworkName) && !isSameFramework(frameworkName, framework.name)) {
     throw new PlatformError('unsupported', `the request asks for the framework ${frameworkName}; ${offered}`);
   }
-  const isOpen = isAny(frameworkVersion) || isLatest(frameworkVersion);
-  const range = isOpen ? '*' : semver.validRange(frameworkVersion);
-  if (range === null) {
-    throw new PlatformError(
-      'usage',
-      `framework_version: ${frameworkVersion} is not a version constraint such as ^1.20`,
-    );
-  }
+  parseVersionRange('model_version', modelVersion);
+  const range = parseVersionRange('framework_version', frameworkVersion);
   if (!semver.satisfies(framework.version, range, { includePrerelease: true })) {
     throw new PlatformError(
       'unsupported',

@@ -1,4 +1,5 @@
 import { messageOf, PlatformError } from '../../base/errors.js';
+import type { OpenSpan } from '../../tracing/span.js';
 import { activeTracing, traced } from '../../tracing/tracing.js';
 import type { Evaluation } from '../evaluation.js';
 import type { AgentEndpoint, PluginEnd, Run, RunKey } from '../link/link.js';
@@ -40,7 +41,7 @@ export async function servePlugin(
   const runs = new Set<Promise<void>>();
   let renewal: NodeJS.Timeout | undefined;
 
-  async function start(run: Run<Submission>): Promise<void> {
+  async function start(run: Run<Submission>, span: OpenSpan): Promise<void> {
     const controller = new AbortController();
     running.set(runKey(run), controller);
     const { evaluationId, attempt } = run;
@@ -56,6 +57,7 @@ export async function servePlugin(
       }
     };
     for await (const event of runEvaluation(evaluation, run, { ...tools, connect }, controller.signal)) {
+      if (event.kind === 'failed') span.fail(new PlatformError(event.code, event.message));
       await link.send({ kind: 'event', evaluationId, attempt, event });
     }
     running.delete(runKey(run));
@@ -64,7 +66,7 @@ export async function servePlugin(
   function inTraceOf(run: Run<Submission>): Promise<void> {
     const attributes = { evaluation_id: run.evaluationId, plugin: evaluation.name, attempt: run.attempt };
     const work = (): Promise<void> =>
-      traced(EVALUATION_SPAN, { level: 'APPLICATION_TRACE', attributes }, () => start(run));
+      traced(EVALUATION_SPAN, { level: 'APPLICATION_TRACE', attributes }, (span) => start(run, span));
     return activeTracing()?.under(run.traceContext, work) ?? work();
   }
 

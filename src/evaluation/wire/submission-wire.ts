@@ -44,17 +44,21 @@ function requireFew(count: number, most: number, what: string): void {
   if (count > most) throw new PlatformError('usage', `submission: ${count} ${what}, more than the limit of ${most}`);
 }
 
+function requirePath(path: string, what: string): void {
+  if (path !== '' && path.length <= MAX_PATH) return;
+  throw new PlatformError('usage', `submission: ${what}${quoted(path)} is no path of 1 to ${MAX_PATH} characters`);
+}
+
 /** @throws PlatformError `usage` */
 export function fromWireSubmission(message: wire.Submission | undefined): Submission {
   if (message === undefined) throw new PlatformError('usage', 'submission: missing');
+  requirePath(message.manifestPath, 'manifest_path ');
   requireFew(message.files.length, MAX_FILES, 'files');
   requireFew(message.graphs.length, MAX_GRAPHS, 'graphs');
   requireFew(message.unusable.length, MAX_GRAPHS, 'unusable models');
   const files = new Map<string, Uint8Array | undefined>();
   for (const { path, data } of message.files) {
-    if (path === '' || path.length > MAX_PATH) {
-      throw new PlatformError('usage', `submission: ${quoted(path)} is no path of 1 to ${MAX_PATH} characters`);
-    }
+    requirePath(path, '');
     if (files.has(path)) throw new PlatformError('usage', `submission: the file ${quoted(path)} occurs twice`);
     files.set(path, data);
   }

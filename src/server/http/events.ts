@@ -38,7 +38,7 @@ export class EventStreams {
   async answer(c: Context, id: string, after: number, client: string): Promise<Response> {
     const { record, last } = await this.platform.get(id);
     // Without an event to come, a browser would connect again and again.
-    if (evaluationHasEnded(recordAfter(record, last?.event)) && after >= (last?.sequence ?? 0)) {
+    if (evaluationHasEnded(recordAfter(record, last)) && after >= (last?.sequence ?? 0)) {
       return c.body(null, 204);
     }
     const leave = this.#followers.add(client);

@@ -4,7 +4,7 @@ import { isSameFramework } from '../../base/framework-name.js';
 import { isAny, isSameName, isWithin } from '../../base/platform-name.js';
 import { quoted } from '../../base/quoted.js';
 import type { RegisteredAgent, Unmet } from '../../directory/agent-directory.js';
-import { parseVersionRange } from '../../directory/version-range.js';
+import { parseVersionRange } from '../../base/version-range.js';
 import type { PredictorOpenRequest } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
 
 /** Agents that failed to open the model for their own reasons, by their addresses. */

@@ -65,6 +65,7 @@ export class OpenTelemetryTracing {
     const open: OpenSpan = {
       place: span.spanContext(),
       setAttributes: (more) => void span.setAttributes({ ...more }),
+      fail: (error) => fail(span, error),
     };
     let result: T;
     try {
@@ -99,7 +100,7 @@ export class OpenTelemetryTracing {
     const span = this.#start(name, level, attributes, startUnixNano, under);
     const inside = trace.setSpan(under, span);
     for (const child of children) await this.#recordOne(child, inside, asked);
-    if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
+    if (error !== undefined) fail(span, error);
     span.end(toHrTime(startUnixNano + BigInt(durationNs)));
     await this.#flushSometimes();
   }

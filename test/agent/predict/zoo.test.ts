@@ -115,6 +115,14 @@ describe('a model of the zoo', { timeout: 120_000 }, () => {
     assert.equal(responses[0]?.features.length, 3);
   });
 
+  test('is found by a range that its version is within, as in the registry', async () => {
+    const manifest = readFileSync(join(ROOT, `manifests/models/${NAME}.yml`), 'utf8');
+    const early = manifest.replace(`name: ${NAME}`, 'name: early').replace('version: 1.0.0', 'version: 1.1.0-rc.1');
+    writeFileSync(join(folder, 'early.yml'), early);
+    await assert.doesNotReject(resolvePredictionModel('early', '^1', { folder, runsOn: RUNS_ON }));
+    await assert.rejects(resolvePredictionModel('early', '^2', { folder, runsOn: RUNS_ON }), PlatformError);
+  });
+
   test('missing labels are reported with the manifest', async () => {
     rmSync(join(folder, 'labels.txt'));
     await assert.rejects(

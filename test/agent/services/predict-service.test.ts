@@ -111,7 +111,13 @@ describe('opening models', { timeout: 120_000 }, () => {
       'an invalid version constraint',
       { modelName: 'relu', frameworkVersion: 'newest' },
       status.INVALID_ARGUMENT,
-      /not a version constraint/,
+      /^framework_version: "newest" is not a version constraint/,
+    ],
+    [
+      'an invalid version constraint of a model',
+      { modelName: 'relu', modelVersion: 'newest' },
+      status.INVALID_ARGUMENT,
+      /^model_version: "newest" is not a version constraint/,
     ],
     [
       'a missing device',

@@ -92,6 +92,16 @@ describe('the loader of submissions', { timeout: 60_000 }, () => {
     for (let times = 0; times < 2; times++) await assert.rejects(slow.load(submitted(), wanted), late);
   });
 
+  it('refuses a submission that names no manifest, or one by a path that is too long', async () => {
+    for (const manifestPath of ['', 'x'.repeat(1001)]) {
+      const wrong = encodeSubmission({ ...submission(), manifestPath });
+      await assert.rejects(
+        loader.load(wrong, wanted),
+        refusal('usage', /^submission: manifest_path ".*" is no path of/),
+      );
+    }
+  });
+
   it('gives up what takes too much memory', async () => {
     // Less than the code of the thread takes.
     const small = new SubmissionLoader({ memoryMib: 4 });

@@ -1,7 +1,7 @@
 import semver from 'semver';
-import { PlatformError } from '../base/errors.js';
-import { isAny, isLatest } from '../base/platform-name.js';
-import { quoted } from '../base/quoted.js';
+import { PlatformError } from './errors.js';
+import { isAny, isLatest } from './platform-name.js';
+import { quoted } from './quoted.js';
 
 /** `*` also for the newest version, which is chosen among the fitting ones. @throws PlatformError `usage` */
 export function parseVersionRange(field: string, constraint: string): string {
