@@ -8,6 +8,8 @@ const node = (fields: string): string =>
 const chrome = (event: string): string => `{"traceEvents": [{"ph": "M", "name": "process_name", "pid": 1}, ${event}]}`;
 const span = (fields: string): string =>
   `{"data":[{"traceID":"1","spans":[{"traceID":"1","operationName":"c_predict","processID":"p",${fields}}],"processes":{}}]}`;
+const python = (name: string, attributes: string): string =>
+  `{"name":"${name}","context":{"trace_id":"0x1"},"start_time":"2023-11-14T22:13:20Z","end_time":"2023-11-14T22:13:20.5Z","attributes":${attributes}}`;
 
 describe('a trace that cannot be true is refused with its place', () => {
   const cases: readonly (readonly [string, string, RegExp])[] = [
@@ -49,11 +51,21 @@ describe('a trace that cannot be true is refused with its place', () => {
       '{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":"2000000","endTimeUnixNano":"1000000","name":"c_predict"}]}]}]}',
       /a duration of -1 ms/,
     ],
+    ['a span of Python without an end', python('1', '{}').replace('end_time', 'end'), /byte 0: expected a span with/],
+    [
+      'a layer of Python with an invalid index',
+      `${python('0-1__fc__Linear', '{}')}${python('fc', '{"layer_sequence_index":"first"}')}`,
+      /byte 143: layer_sequence_index: expected a number/,
+    ],
     ['a file of no known format', '<xml/>', /does not begin like any of the known formats/],
   ];
   for (const [what, text, message] of cases) {
     test(what, async () => {
-      await assert.rejects(readText(text), message);
+      await assert.rejects(readText(text), (error: Error) => {
+        assert.match(error.message, /^\S+trace: /, 'the name of the file comes first');
+        assert.match(error.message, message);
+        return true;
+      });
     });
   }
 

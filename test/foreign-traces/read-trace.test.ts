@@ -197,6 +197,35 @@ describe('a trace of PyTorch', () => {
     assert.deepEqual(operatorsOf(model?.layers ?? []), ['aten::relu']);
   });
 
+  test('may name its model and its systems after their layers', async () => {
+    const tags = (pid: number, args: object) => ({
+      ph: 'X',
+      pid,
+      tid: 1,
+      ts: 1,
+      dur: 5,
+      args: { trace_id: 'a', ...args },
+    });
+    const layer = (pid: number, index: number) => tags(pid, { layer_sequence_index: String(index), op_name: 'Relu' });
+    const named = (pid: number, system: string) => ({ ph: 'M', name: 'process_name', pid, args: { system } });
+    const events = [
+      layer(1, 0),
+      layer(2, 1),
+      layer(2, 2),
+      named(1, 'first'),
+      tags(1, { model_name: 'tiny' }),
+      named(2, 'second'),
+    ];
+    const models = await readText(JSON.stringify({ traceEvents: events }));
+    assert.deepEqual(
+      models.map(({ model, system, layers }) => [model, system, layers.map(({ index }) => index)]),
+      [
+        ['tiny', 'first', ['0']],
+        ['tiny', 'second', ['1', '2']],
+      ],
+    );
+  });
+
   test('may begin after an event began', async () => {
     const model = await read([{ ...call('aten::add', 1, 0), ph: 'E' }, range(2, 20), call('aten::relu', 5, 3)]);
     assert.deepEqual(operatorsOf(model?.layers ?? []), ['aten::relu']);
