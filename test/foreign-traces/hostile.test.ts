@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
 import { describe, test } from 'node:test';
+import { readTrace } from '../../src/foreign-traces/read-trace.js';
 import { INHERITED_NAMES } from '../base/inherited-names.js';
 import { readText } from './trace-text.js';
 
@@ -51,6 +53,16 @@ describe('a trace that cannot be true is refused with its place', () => {
       '{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":"2000000","endTimeUnixNano":"1000000","name":"c_predict"}]}]}]}',
       /a duration of -1 ms/,
     ],
+    [
+      'too many events that begin and do not end',
+      `[${'{"ph":"B","ts":1,"pid":1},'.repeat(100_001)}`,
+      /byte 2600001: more than 100000 events have begun and not ended/,
+    ],
+    [
+      'an operator of PyTorch without a name',
+      chrome('{"ph":"X","cat":"cpu_op","name":"","ts":1,"dur":1,"pid":1}'),
+      /byte \d+: name: expected an operator/,
+    ],
     ['a span of Python without an end', python('1', '{}').replace('end_time', 'end'), /byte 0: expected a span with/],
     [
       'a layer of Python with an invalid index',
@@ -70,7 +82,21 @@ describe('a trace that cannot be true is refused with its place', () => {
   }
 
   test('an empty file', async () => {
-    await assert.rejects(readText('', { format: 'jaeger' }), /the file is empty/);
+    for (const format of ['jaeger', 'csv'] as const) {
+      await assert.rejects(readText('', { format }), { code: 'usage', message: /: the file is empty$/ });
+    }
+  });
+
+  test('a span of Python that is a number', async () => {
+    await assert.rejects(readText('7', { format: 'python' }), /byte 0: expected a span, found "7"/);
+  });
+
+  test('a folder, and a file that does not exist', async () => {
+    await assert.rejects(readTrace(tmpdir()), { code: 'usage', message: /: cannot be read: found a folder$/ });
+    await assert.rejects(readTrace('/nowhere/trace'), {
+      code: 'usage',
+      message: /^\/nowhere\/trace: cannot be read: /,
+    });
   });
 
   test('tags named like properties of objects do no harm', async () => {

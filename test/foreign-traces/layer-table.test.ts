@@ -80,6 +80,12 @@ net,3,5,4,fc,Gemm,abc,float16,1x8,64,32,1;2
     }
   });
 
+  test('may have the line ends of Windows, and empty lines', async () => {
+    const [model] = await readText(CSV);
+    const [windows] = await readText(`\r\n${CSV}`.replaceAll('\n', '\r\n\r\n'));
+    assert.deepEqual([windows?.layers, windows?.wholeMs], [model?.layers, model?.wholeMs]);
+  });
+
   test('may have its layers in any order', async () => {
     const row = (index: number) => `{"model":"net","index":${index},"op":"Relu","duration_us":10}\n`;
     const [model] = await readText(row(10) + row(2));

@@ -164,6 +164,81 @@ describe("layers of the platform's agents", () => {
   });
 });
 
+test('spans of OpenTelemetry have tags of all its types', async () => {
+  const tag = (key: string, value: object) => ({ key, value });
+  const attributes = [
+    tag('layer_sequence_index', { intValue: '3' }),
+    tag('op_name', { stringValue: 'Gemm' }),
+    tag('operations', { doubleValue: 64.5 }),
+    tag('bytes', { intValue: 32 }),
+    tag('input_shapes', {
+      arrayValue: { values: [{ arrayValue: { values: [{ intValue: '1' }, { intValue: '8' }] } }, { arrayValue: {} }] },
+    }),
+    tag('input_types', { stringValue: 'float32;' }),
+    tag('output_shape', { stringValue: '1x4' }),
+    tag('output_types', { stringValue: 'float16;float32' }),
+    tag('element_type', { stringValue: 'int8' }),
+    tag('signature', { boolValue: true }),
+  ];
+  const times = { startTimeUnixNano: '1000', endTimeUnixNano: 6000 };
+  const scopeSpans = [{ spans: [{ traceId: 'a', name: 'fc', ...times, attributes }] }];
+  const [model] = await readText(JSON.stringify({ resourceSpans: [{ scopeSpans }] }), { model: 'tiny' });
+  const [layer, ...others] = model?.layers ?? [];
+  assert.deepEqual(others, []);
+  assert.deepEqual([layer?.index, layer?.operator, layer?.samplesMs], ['3', 'Gemm', [0.005]]);
+  assert.deepEqual([layer?.operations, layer?.bytes, layer?.signature], [64.5, 32, undefined]);
+  assert.deepEqual(layer?.inputs, [
+    { elementType: 'float32', dims: [1, 8] },
+    { elementType: undefined, dims: [] },
+  ]);
+  assert.deepEqual(layer.outputs, [{ elementType: 'int8', dims: [1, 4] }], 'two types do not fit to one output');
+});
+
+test('a model and a system that tags of spans name are those of the trace', async () => {
+  const tagsOf = (tags: Readonly<Record<string, string>>) => {
+    return Object.entries(tags).map(([key, value]) => ({ key, type: 'string', value }));
+  };
+  const span = { traceID: 'a', startTime: 1, duration: 5, processID: 'p' };
+  const spans = [
+    { ...span, operationName: 'fc', tags: tagsOf({ layer_sequence_index: '0' }) },
+    { ...span, operationName: 'evaluate', tags: tagsOf({ model_name: 'net', system: 'node-2' }) },
+  ];
+  const [model] = await readText(JSON.stringify({ data: [{ traceID: 'a', spans, processes: {} }] }));
+  assert.deepEqual([model?.model, model?.system, model?.layers.length], ['net', 'node-2', 1]);
+
+  const python = (name: string, attributes: object) =>
+    JSON.stringify({ name, context: { trace_id: '0xa' }, start_time: at(1), end_time: at(2), attributes });
+  const at = (second: number) => `2023-11-14T22:13:0${second}Z`;
+  const [named] = await readText(
+    python('0__fc__Linear', {}) + python('evaluate', { model_name: 'net', trace_level: 'MODEL_TRACE' }),
+  );
+  assert.deepEqual([named?.model, named?.layers.length, named?.wholeMs], ['net', 1, []]);
+});
+
+describe('a trace of events with a begin and an end', () => {
+  test('has layers inside of others, with the arguments of both', async () => {
+    const begin = (ts: number, args: object) => ({ ph: 'B', pid: 1, tid: 1, name: 'layer', ts, args });
+    const end = (ts: number, args: object) => ({ ph: 'E', pid: 1, tid: 1, ts, args });
+    const events = [
+      begin(1, { layer_sequence_index: '0', op_name: 'If' }),
+      begin(2, { layer_sequence_index: '1', op_name: 'to be replaced' }),
+      { ...begin(3, { layer_sequence_index: '2', op_name: 'Relu' }), tid: 2 },
+      end(4, { op_name: 'Gemm', bytes: 12 }),
+      { ...end(10, {}), tid: 2 },
+      end(9, {}),
+    ];
+    const [model] = await readText(JSON.stringify(events), { model: 'tiny' });
+    assert.deepEqual(
+      model?.layers.map(({ index, operator, bytes, samplesMs }) => [index, operator, bytes, samplesMs]),
+      [
+        ['0', 'If', undefined, [0.008]],
+        ['1', 'Gemm', 12, [0.002]],
+        ['2', 'Relu', undefined, [0.007]],
+      ],
+    );
+  });
+});
+
 describe('a trace of PyTorch', () => {
   const call = (name: string, ts: number, dur: number) => ({ ph: 'X', cat: 'cpu_op', name, pid: 1, tid: 1, ts, dur });
   const range = (ts: number, dur: number) => ({ ...call('run', ts, dur), cat: 'user_annotation' });
