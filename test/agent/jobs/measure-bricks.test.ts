@@ -6,7 +6,7 @@ import type { ProfiledKernel, ProfiledRun } from '../../../src/predictor/profile
 import { withTemporaryFolder } from '../../onnx/temporary-folder.js';
 import { fakeContext, fakePredictor } from '../support/fake-context.js';
 import { setupOf } from '../support/measure-one.js';
-import { protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
+import { matMul, protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 
 function kernel(name: string, durationNs: number, inputs = 1, inner: readonly ProfiledKernel[] = []): ProfiledKernel {
   const inputDims = Array.from({ length: inputs }, () => [1]);
@@ -83,5 +83,60 @@ describe('a profile that does not match its composite', () => {
   test('and one that does match has samples', async () => {
     const [measured] = await measureWith((runs) => runs);
     assert.deepEqual(measured?.outcome.kind === 'samples' && measured.outcome.runMs, [0.005, 0.005, 0.005]);
+  });
+});
+
+describe('the cost of bricks that are measured together', () => {
+  const bricks = [relu, matMul];
+
+  /** Opening takes 30 ms, and a run 1 ms. The runtime says that a kernel of each brick takes this long. */
+  async function costsOf(kernelNs: readonly number[], failingRun = Infinity) {
+    const { nodesOf, idleNodes } = buildComposite(bricks, 0);
+    const idle = [...idleNodes.values()].flat().map((name) => kernel(name, 0));
+    const kernels = [...nodesOf.map(([name = ''], brick) => kernel(name, kernelNs[brick] ?? 0)), ...idle];
+    let nowMs = 0;
+    let runs = 0;
+    const execute = (): Promise<void> => {
+      nowMs++;
+      return runs++ === failingRun ? Promise.reject(new Error('node relu failed')) : Promise.resolve();
+    };
+    const profile = Array.from({ length: 4 }, () => ({ durationNs: 1e6, kernels }));
+    const profiling = fakePredictor({ execute }, profile);
+    const predictor: typeof profiling = {
+      ...fakePredictor({}),
+      openProfiled: (...given) => {
+        nowMs += 30;
+        return profiling.openProfiled?.(...given) ?? assert.fail();
+      },
+    };
+    return withTemporaryFolder(async (temporaryFolder) => {
+      const context = fakeContext({ predictor, temporaryFolder, nowNs: () => BigInt(nowMs * 1e6) });
+      const repetition = { times: 1, weightSets: 1 };
+      const setup = { runOptions, ...setupOf({ ...protocol, warmupRuns: 1, runs: 3, minRuns: 3 }) };
+      return measureBricks({ kind: 'measure-bricks', bricks, paddingBytes: 0, repetition, ...setup }, context);
+    });
+  }
+
+  test('is that of the session by bytes of weights, and that of the runs by their times', async () => {
+    const [one, other] = await costsOf([1000, 3000]);
+    assert.ok(one && other);
+    // A brick without weights counts as 64 KiB more than none.
+    const weightBytes = 4 * 8 * 5;
+    assert.equal((other.sessionMs / one.sessionMs).toFixed(6), (1 + weightBytes / 2 ** 16).toFixed(6));
+    assert.equal((one.sessionMs + other.sessionMs).toFixed(6), '30.000000');
+    const [oneRuns, otherRuns] = [one, other].map(({ sessionMs, costMs }) => costMs - sessionMs);
+    assert.deepEqual([oneRuns?.toFixed(6), otherRuns?.toFixed(6)], ['1.000000', '3.000000']);
+  });
+
+  test('is the same for each where their times are too short to be seen', async () => {
+    const runs = (await costsOf([0, 0])).map(({ sessionMs, costMs }) => (costMs - sessionMs).toFixed(6));
+    assert.deepEqual(runs, ['2.000000', '2.000000']);
+  });
+
+  test('is the same for each where a run fails', async () => {
+    const costs = (await costsOf([1000, 3000], 2)).map(({ outcome, sessionMs, costMs }) => {
+      return [outcome.kind === 'failure' && outcome.reason, sessionMs, costMs];
+    });
+    assert.deepEqual(costs, Array(2).fill(['run_failed', 15, 16.5]));
   });
 });
