@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { measureBricks, collectOutcomes } from '../../../src/agent/jobs/measure-bricks.js';
 import { type Composite, buildComposite } from '../../../src/composite/composite.js';
+import type { Predictor } from '../../../src/predictor/predictor.js';
 import type { ProfiledKernel, ProfiledRun } from '../../../src/predictor/profile.js';
 import { withTemporaryFolder } from '../../onnx/temporary-folder.js';
 import { fakeContext, fakePredictor } from '../support/fake-context.js';
@@ -138,5 +140,37 @@ describe('the cost of bricks that are measured together', () => {
       return [outcome.kind === 'failure' && outcome.reason, sessionMs, costMs];
     });
     assert.deepEqual(costs, Array(2).fill(['run_failed', 15, 16.5]));
+  });
+});
+
+describe('bricks that cannot be opened together', () => {
+  async function measureWith(openProfiled?: Predictor['openProfiled']) {
+    const predictor = { ...fakePredictor({}), ...(openProfiled !== undefined && { openProfiled }) };
+    if (openProfiled === undefined) Reflect.deleteProperty(predictor, 'openProfiled');
+    return withTemporaryFolder(async (temporaryFolder) => {
+      const context = fakeContext({ predictor, temporaryFolder });
+      const repetition = { times: 1, weightSets: 1 };
+      const composite = { bricks: [relu, matMul], paddingBytes: 0, repetition };
+      const job = { kind: 'measure-bricks', ...composite, runOptions, ...setupOf(protocol) } as const;
+      const outcomes = (await measureBricks(job, context)).map(({ outcome }) => outcome);
+      assert.deepEqual(await readdir(temporaryFolder), [], 'no folder is left');
+      return outcomes;
+    });
+  }
+
+  test('fail each for the reason that the runtime gives', async () => {
+    const openProfiled = () => Promise.reject(new Error('no such operator'));
+    const failure = { kind: 'failure', reason: 'unsupported', message: 'no such operator' };
+    assert.deepEqual(await measureWith(openProfiled), [failure, failure]);
+  });
+
+  test('fail each where the runtime keeps no profile', async () => {
+    const failure = { kind: 'failure', reason: 'unsupported', message: 'fake 1.0.0 keeps no profile of its kernels' };
+    assert.deepEqual(await measureWith(), [failure, failure]);
+  });
+
+  test('are no failure of the bricks where the machine fails', async () => {
+    const openProfiled = () => Promise.reject(new Error('No space left on device'));
+    await assert.rejects(measureWith(openProfiled), { code: 'storage' });
   });
 });
