@@ -48,6 +48,11 @@ describe('a trace that cannot be true is refused with its place', () => {
       '{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":"1"}]}]}]}',
       /endTimeUnixNano/,
     ],
+    ...['-1', '1.5', '1e3', '123456789012345678901', ''].map((start): [string, string, RegExp] => [
+      `a span that starts at "${start}"`,
+      `{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":"${start}","endTimeUnixNano":"9"}]}]}]}`,
+      /startTimeUnixNano, endTimeUnixNano: expected nanoseconds as decimal text/,
+    ]),
     [
       'a span that ends before it starts',
       '{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":"2000000","endTimeUnixNano":"1000000","name":"c_predict"}]}]}]}',

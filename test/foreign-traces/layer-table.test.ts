@@ -109,6 +109,18 @@ net,3,5,4,fc,Gemm,abc,float16,1x8,64,32,1;2
     assert.deepEqual(model?.layers[0]?.samplesMs, [0.01, 0.012]);
   });
 
+  test('a row may have the durations of several runs, which count instead of their mean', async () => {
+    const models = await Promise.all(
+      [
+        'model,index,op,durations_us,duration_us\nnet,0,Relu,10;12 11,99\n',
+        'model,index,op,durations_ms\nnet,0,Relu,0.01 0.012;0.011\n',
+        '{"model":"net","index":0,"op":"Relu","durations_us":[10,12,11],"duration_us":99}\n',
+        '{"model":"net","index":0,"op":"Relu","durations_ms":[0.01,0.012,0.011],"duration_ms":99}\n',
+      ].map((text) => readText(text)),
+    );
+    for (const [model] of models) assert.deepEqual(model?.layers[0]?.samplesMs, [0.01, 0.012, 0.011]);
+  });
+
   test('a row counts once, however many runs its duration stands for', async () => {
     const row = '{"model":"net","index":0,"op":"Relu","duration_us":';
     const [model] = await readText(`${row}10,"runs":50}\n${row}12}\n`);
@@ -180,8 +192,8 @@ describe('a wrong row is named with its line', () => {
     ['invalid shapes', `${first}{"model":"net","index":1,"op":"Relu","input_shapes":"huge"}`, /line 2: .*huge/],
     [
       'the same index with another operator',
-      `${first}{"model":"net","index":0,"op":"Tanh"}`,
-      /line 2: layer 0 of "net".* line 1/,
+      `${first}${first}{"model":"net","index":0,"op":"Tanh"}`,
+      /line 3: layer 0 of "net".* line 1;/,
     ],
     [
       'the same index with another operator in CSV',
