@@ -145,6 +145,47 @@ describe("layers of the platform's agents", () => {
     assert.deepEqual([layer?.operations, layer?.bytes], [2048, undefined]);
   });
 
+  test('have the system that the tags of their process describe, and the level of their run', async () => {
+    const tagsOf = (tags: Readonly<Record<string, string | number>>) => {
+      return Object.entries(tags).map(([key, value]) => ({ key, type: 'string', value }));
+    };
+    const runWith = async (
+      process: Readonly<Record<string, string | number>>,
+      tags: Record<string, string | number>,
+    ) => {
+      const run = { traceID: 'AB1', spanID: 'b', operationName: 'c_predict', startTime: 1, duration: 5 };
+      const spans = [{ ...run, processID: 'p', tags: tagsOf(tags) }];
+      const data = [{ traceID: 'AB1', spans, processes: { p: { tags: tagsOf(process) } } }];
+      return (await readText(JSON.stringify({ data }), { model: 'tiny' }))[0];
+    };
+    const names = { framework_version: 1.2, 'cpu.model': 'c', hostname: 'h', framework_name: 'f', other: 'o' };
+    assert.equal((await runWith(names, {}))?.system, 'h, c, f, 1.2');
+    assert.equal((await runWith({ ...names, 'host.name': 'first' }, {}))?.system, 'first, c, f, 1.2');
+    assert.equal((await runWith({ ...names, system: 'whole' }, {}))?.system, 'whole');
+    assert.equal((await runWith({ other: 'o' }, {}))?.system, undefined);
+    const isTraced = async (tags: Record<string, string | number>) => {
+      const model = await runWith(names, tags);
+      assert.deepEqual(model?.traceIds, [`${'0'.repeat(29)}ab1`]);
+      return model.tracedWholeMs.length === 1 && model.wholeMs.length === 0;
+    };
+    const levels = ['MODEL_TRACE', 'framework_trace', 'SYSTEM_LIBRARY_TRACE', 2, '3', 4, 'unknown'];
+    const traced = await Promise.all(levels.map((level) => isTraced({ evaluation_trace_level: level })));
+    assert.deepEqual(traced, [false, true, true, false, true, true, true]);
+    assert.equal(await isTraced({}), true, 'without a level');
+  });
+
+  test('have the ids of their traces, unless there are more than a thousand, or a trace without one', async () => {
+    const idsOf = async (ids: readonly unknown[]) => {
+      const run = { operationName: 'c_predict', startTime: 1, duration: 5, processID: 'p', tags: [] };
+      const data = ids.map((traceID) => ({ spans: [{ ...run, traceID }], processes: {} }));
+      return (await readText(JSON.stringify({ data }), { model: 'tiny' }))[0]?.traceIds.length;
+    };
+    const ids = Array.from({ length: 1001 }, (_, at) => at.toString(16));
+    assert.deepEqual([await idsOf(ids.slice(1)), await idsOf(ids)], [1000, 0]);
+    assert.deepEqual([await idsOf(['a', 'b', 'a']), await idsOf(['a', 'x'])], [2, 0]);
+    assert.deepEqual([await idsOf(['a'.repeat(32)]), await idsOf(['a'.repeat(33)]), await idsOf([7])], [1, 0, 0]);
+  });
+
   test("have shapes in PyTorch's notation", async () => {
     const shapes = { input_shape: 'torch.Size([1, 3, 224, 224])', output_shape: 'torch.Size([])' };
     const layer = await layerOf('0-1__conv1__Conv2d', shapes);
