@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { measureBricks, collectOutcomes } from '../../../src/agent/jobs/measure-bricks.js';
+import { openProfiled } from '../../../src/agent/jobs/profiled-runs.js';
 import { type Composite, buildComposite } from '../../../src/composite/composite.js';
 import type { Predictor } from '../../../src/predictor/predictor.js';
 import type { ProfiledKernel, ProfiledRun } from '../../../src/predictor/profile.js';
@@ -172,5 +173,35 @@ describe('bricks that cannot be opened together', () => {
   test('are no failure of the bricks where the machine fails', async () => {
     const openProfiled = () => Promise.reject(new Error('No space left on device'));
     await assert.rejects(measureWith(openProfiled), { code: 'storage' });
+  });
+});
+
+test('a profiled run has the memory of the first run, as far as the same kernels are at the same places', async () => {
+  const runOf = (allocatedBytes: number, other: string): ProfiledRun => {
+    const memory = { allocatedBytes };
+    const inner = [{ ...kernel('inner', 1), memory }];
+    const kernels = ['loop', other].map((name) => ({ ...kernel(name, 1, 1, inner), memory }));
+    return { durationNs: 2, kernels };
+  };
+  const predictor = fakePredictor({}, [runOf(7, 'first'), runOf(8, 'first'), runOf(9, 'another')]);
+  await withTemporaryFolder(async (temporaryFolder) => {
+    const context = fakeContext({ predictor, temporaryFolder });
+    const open = await openProfiled({ benchmark: relu, runOptions, memoryLimitBytes: 2 ** 30 }, context);
+    const { profile } = await open.run({ ...setupOf(protocol).protocol, warmupRuns: 1, runs: 2, minRuns: 2 });
+    await open.close();
+    const memoryOf = (one: ProfiledKernel | undefined) => one?.memory?.allocatedBytes;
+    assert.deepEqual(
+      profile.map(({ kernels }) => kernels.map((one) => [one.name, memoryOf(one), memoryOf(one.inner[0])])),
+      [
+        [
+          ['loop', 7, 7],
+          ['first', 7, 7],
+        ],
+        [
+          ['loop', 7, 7],
+          ['another', undefined, undefined],
+        ],
+      ],
+    );
   });
 });
