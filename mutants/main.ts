@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type Accepted, readAccepted } from './accepted.js';
 import { passingTests } from './baseline.js';
@@ -10,6 +11,7 @@ import {
   outdatedAcceptances,
   score,
   scoreTable,
+  stuckMutants,
   type TargetResult,
   unexpectedSurvivors,
 } from './report.js';
@@ -31,7 +33,7 @@ interface Options {
   readonly seed: number;
 }
 
-/** Runs the tests against a sample of the files' mutants. Prints each unexpected survivor at once. */
+/** Runs the tests against a sample of the files' mutants. Prints each unexpected survivor at once, and each mutant at which a test did not end. */
 async function judge(
   target: Target,
   files: readonly string[],
@@ -42,7 +44,7 @@ async function judge(
   const judged: Judged[] = [];
   for (const mutant of sampleOf(mutants, size, seed)) {
     const one = { mutant, fate: await hunter.hunt(mutant, sandbox) };
-    for (const line of unexpectedSurvivors([one], accepted)) console.log(line);
+    for (const line of [...unexpectedSurvivors([one], accepted), ...stuckMutants([one])]) console.log(line);
     judged.push(one);
   }
   return { folder: target.code, mutants, judged };
@@ -61,10 +63,10 @@ async function main(only: readonly string[], size: number, seed: number): Promis
     if (files.length > 0) results.push(await judge(target, files, { accepted, sandbox, size, seed }));
   }
   const outdated = results.flatMap((result) => outdatedAcceptances(result, accepted));
-  for (const line of outdated) console.log(`${line}: accepted in ${ACCEPTED}, but killed or gone`);
+  for (const line of outdated) console.log(`${line}: accepted in ${ACCEPTED}, but noticed or gone`);
   console.log(`\n${scoreTable(results, accepted)}\nAt most ${size} mutants for each folder, chosen by seed ${seed}.`);
   const low = results.filter((result) => score(result) < MIN_SCORE);
-  for (const { folder } of low) console.log(`${folder}: less than ${100 * MIN_SCORE} % of the mutants are killed`);
+  for (const { folder } of low) console.log(`${folder}: less than ${100 * MIN_SCORE} % of the mutants are noticed`);
   const unexpected = results.flatMap(({ judged }) => unexpectedSurvivors(judged, accepted));
   return results.length > 0 && low.length === 0 && outdated.length === 0 && unexpected.length === 0;
 }
@@ -76,7 +78,9 @@ function wholeNumber(text: string): number {
 }
 
 // Without this, running tests would continue, and the sandbox would remain.
-process.once('SIGINT', () => process.exit(130));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(signal, () => process.exit(128 + constants.signals[signal]));
+}
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { sample: { type: 'string', default: '30' }, seed: { type: 'string', default: '1' } },

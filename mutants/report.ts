@@ -3,7 +3,7 @@ import { type Accepted, isAccepted } from './accepted.js';
 import type { Fate } from './hunt.js';
 import type { Mutant } from './mutant.js';
 
-/** Minimum share of killed mutants. */
+/** Minimum share of noticed mutants. */
 export const MIN_SCORE = 0.85;
 
 /** A mutant, and the result of running the tests against it. */
@@ -19,20 +19,29 @@ export interface TargetResult {
   readonly judged: readonly Judged[];
 }
 
+function described({ file, line, description }: Mutant): string {
+  return `${file}:${line}: ${description}`;
+}
+
 function survivors(judged: readonly Judged[]): readonly Judged[] {
-  return judged.filter(({ fate }) => fate !== 'killed');
+  return judged.filter(({ fate }) => fate === 'survived' || fate === 'not executed');
 }
 
 /** Survivors that are not accepted, as `src/a.ts:3: if (a < b) | a < b → a <= b`. */
 export function unexpectedSurvivors(judged: readonly Judged[], accepted: Accepted): readonly string[] {
   return survivors(judged)
     .filter(({ mutant }) => !isAccepted(accepted, mutant))
-    .map(({ mutant: { file, line, description }, fate }) => {
-      return `${file}:${line}: ${description}${fate === 'not executed' ? ' (not executed)' : ''}`;
-    });
+    .map(({ mutant, fate }) => `${described(mutant)}${fate === 'not executed' ? ' (not executed)' : ''}`);
 }
 
-/** Accepted mutants that tests now kill, or that the code no longer has. */
+/** Mutants that count as noticed because a test did not end. On a busy machine, a reader has to look at them. */
+export function stuckMutants(judged: readonly Judged[]): readonly string[] {
+  return judged
+    .filter(({ fate }) => fate === 'stuck')
+    .map(({ mutant }) => `${described(mutant)} (noticed, because a test did not end)`);
+}
+
+/** Accepted mutants that tests now notice, or that the code no longer has. */
 export function outdatedAcceptances({ mutants, judged }: TargetResult, accepted: Accepted): readonly string[] {
   const name = ({ file, description }: Mutant): string => `${file}: ${description}`;
   const all = new Set(mutants.map(name));
@@ -44,7 +53,7 @@ export function outdatedAcceptances({ mutants, judged }: TargetResult, accepted:
   });
 }
 
-/** The share of the judged mutants that tests killed; accepted survivors count as survivors. 1 where there are none. */
+/** The share of the judged mutants that tests noticed; accepted survivors count as survivors. 1 where there are none. */
 export function score({ judged }: TargetResult): number {
   return judged.length === 0 ? 1 : 1 - survivors(judged).length / judged.length;
 }
@@ -55,7 +64,7 @@ export function scoreTable(results: readonly TargetResult[], accepted: Accepted)
     { title: 'folder', align: 'left', cell: ({ folder }) => folder },
     { title: 'mutants', align: 'right', cell: ({ mutants }) => String(mutants.length) },
     { title: 'judged', align: 'right', cell: ({ judged }) => String(judged.length) },
-    { title: 'killed', align: 'right', cell: ({ judged }) => String(judged.length - survivors(judged).length) },
+    { title: 'noticed', align: 'right', cell: ({ judged }) => String(judged.length - survivors(judged).length) },
     { title: 'survived', align: 'right', cell: ({ judged }) => String(survivors(judged).length) },
     {
       title: 'accepted survivors',

@@ -128,7 +128,6 @@ class CompositeDraft {
   }
 
   takes(brick: Facts): boolean {
-    if (this.bricks.length === 0) return true;
     if (brick.footprintBytes !== this.footprintBytes) return false;
     if (!this.#isCold && brick.modelBytes !== this.#modelBytes) return false;
     return this.#fits(brick) && this.#meansTheSame(brick.operators);

@@ -25,8 +25,8 @@ function anyValue(value: unknown): unknown {
 
 /** Nanoseconds since 1970 from decimal text, as a bigint, because a double is not exact. */
 function nanoseconds(value: unknown): bigint | undefined {
-  const text = typeof value === 'number' ? String(value) : value;
-  return typeof text === 'string' && /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
+  const text = String(value);
+  return /^\d{1,20}$/.test(text) ? BigInt(text) : undefined;
 }
 
 function readSpan(value: unknown, system: string | undefined, source: string, place: string, emit: Emit): void {

@@ -117,12 +117,16 @@ describe('a composite', { timeout: 60_000 }, () => {
     );
   });
 
-  test('reads as many bytes of padding as asked for', () => {
-    const { inputs } = buildComposite([unary('Relu')], 2 ** 20).benchmark;
-    assert.deepEqual(
-      inputs.flatMap((input) => (input.name === 'padding' ? [tensorBytes(input)] : [])),
-      [2 ** 20],
-    );
+  test('reads as many bytes of padding as asked for, which are ordinary numbers', () => {
+    const paddingOf = (bytes: number) => {
+      const { inputs } = buildComposite([unary('Relu')], bytes).benchmark;
+      return inputs.flatMap((input) => (input.name === 'padding' ? [input] : []));
+    };
+    const [padding, ...others] = paddingOf(2 ** 20);
+    assert.ok(padding !== undefined && others.length === 0);
+    assert.equal(tensorBytes(padding), 2 ** 20);
+    assert.ok(padding.fill.low > 0.1 && padding.fill.high < 10, 'no denormal number, and none that is infinite');
+    assert.deepEqual(paddingOf(1000), [], 'less than half of a row');
   });
 
   test('makes inputs as sums of two values, which together have the range of the input', () => {
@@ -134,6 +138,40 @@ describe('a composite', { timeout: 60_000 }, () => {
       [sumOf(factors.map(({ low }) => low)), sumOf(factors.map(({ high }) => high))],
       [range?.low, range?.high],
     );
+  });
+
+  test('makes an input of as few values as its sizes allow, and equal inputs of the same ones', () => {
+    const reading = (low: number): Benchmark => {
+      const inputs = { x: { dims: [2, 8, 16, 4] } };
+      const brick = benchmarkOf({ inputs, nodes: [{ opType: 'Relu', inputs: ['x'], outputs: ['y'] }], outputs: ['y'] });
+      return { ...brick, inputs: brick.inputs.map((input) => ({ ...input, fill: { ...input.fill, low } })) };
+    };
+    const factorsOf = (bricks: readonly Benchmark[]) => {
+      const { inputs } = buildComposite(bricks, 0).benchmark;
+      return inputs.flatMap(({ name, dims }) => (name.startsWith('factor') ? [dims] : []));
+    };
+    const factors = [
+      [2, 8, 1, 1],
+      [1, 1, 16, 4],
+    ];
+    assert.deepEqual(factorsOf([reading(-1), reading(-1)]), factors);
+    assert.deepEqual(factorsOf([reading(-1), reading(-2)]), [...factors, ...factors]);
+  });
+
+  test('has the newest operators of its bricks, and standard ones of its own', () => {
+    const ofVersion = (domain: string, version: number): Benchmark => {
+      const brick = unary('Gelu');
+      const { graph: one, ...rest } = parseModel(brick.model, 'brick');
+      const nodes = one.nodes.map((each) => ({ ...each, domain }));
+      const opsets = new Map([[domain, version]]);
+      return { ...brick, model: encodeModelToBytes({ ...rest, opsets, graph: { ...one, nodes } }) };
+    };
+    const opsetsOf = (...bricks: readonly Benchmark[]) => {
+      return Object.fromEntries(parseModel(buildComposite(bricks, 0).benchmark.model, 'composite').opsets);
+    };
+    const [older, newer, other] = [ofVersion('', 20), ofVersion('', 21), ofVersion('com.microsoft', 1)];
+    assert.deepEqual(opsetsOf(older, newer, older, other), { '': 21, 'com.microsoft': 1 });
+    assert.deepEqual(opsetsOf(other), { '': 13, 'com.microsoft': 1 });
   });
 
   test('returns a few integers for outputs of any size', () => {
@@ -222,6 +260,34 @@ describe('a composite', { timeout: 60_000 }, () => {
     assert.deepEqual(inputs, ['b0_y', 'b1_y', 'b2_y', 'b3_y', 'b4_y']);
   });
 
+  test('lets a brick read an output of four bricks before, and not an older one, which has left the caches', () => {
+    const inputs = { x: { dims: [64, 64] }, old: { dims: [32, 128] } };
+    const outputsOf = (brick: Benchmark, dims: readonly number[]): Benchmark => {
+      const parsed = parseModel(brick.model, 'brick');
+      const types = new Map([
+        ...parsed.graph.types,
+        ...parsed.graph.outputs.map((name, at) => {
+          return [name, { elementType: 'float32' as const, dims: at === 0 ? [64, 64] : dims }] as const;
+        }),
+      ]);
+      return { ...brick, model: encodeModelToBytes({ ...parsed, graph: { ...parsed.graph, types } }) };
+    };
+    const nodes = [
+      { opType: 'Relu', inputs: ['x'], outputs: ['y'] },
+      { opType: 'Flatten', inputs: ['x'], outputs: ['z'] },
+    ];
+    const writer = outputsOf(benchmarkOf({ inputs: { x: inputs.x }, nodes, outputs: ['y', 'z'] }), [32, 128]);
+    const readerOf = [{ opType: 'Concat', inputs: ['x', 'old'], outputs: ['y'] }];
+    const reader = outputsOf(benchmarkOf({ inputs, nodes: readerOf, outputs: ['y'] }), []);
+    const readAfter = (between: number) => {
+      const bricks = [writer, ...Array.from({ length: between }, () => unary('Relu')), reader];
+      const { nodes: composed } = parseModel(buildComposite(bricks, 0).benchmark.model, 'composite').graph;
+      return composed.find(({ name }) => name === `b${between + 1}.0`)?.inputs;
+    };
+    assert.deepEqual(readAfter(3), ['b3_y', 'b0_z']);
+    assert.deepEqual(readAfter(4), ['b4_y', 'b5_old']);
+  });
+
   test('has idle nodes with 1 and with 4 inputs, one right after another, after another node without work', () => {
     const composite = buildComposite([unary('Relu'), unary('Tanh')], 0);
     const { nodes } = parseModel(composite.benchmark.model, 'composite').graph;
@@ -234,6 +300,7 @@ describe('a composite', { timeout: 60_000 }, () => {
     );
     assert.deepEqual(new Set(idle.map(({ inputs }) => inputs.length)), new Set([1, 4]));
     assert.ok(idle.every(({ inputs }) => inputs.every((input) => input === 'shape0')));
+    assert.deepEqual(composite.lightNodes, new Set(['shape0', 'first', ...names]));
   });
 
   test('makes an index or a positive number for a brick that needs one, and uses no output of another brick for it', () => {

@@ -35,7 +35,8 @@ describe('classes of footprints', () => {
     assert.equal(footprintClass(1024 * MIB, 256 * MIB), 384 * MIB);
   });
 
-  test('exist also where the size of the cache is unknown', () => {
-    assert.ok(footprintClass(1024 * MIB, 0) > footprintClass(MIB, 0));
+  test('are those of a cache of 32 MiB where the size of the cache is unknown', () => {
+    for (const bytes of [MIB, 47 * MIB, 48 * MIB]) assert.equal(footprintClass(bytes, 0), footprintClass(bytes, CACHE));
+    assert.deepEqual([isColdFootprint(48 * MIB - 1, 0), isColdFootprint(48 * MIB, 0)], [false, true]);
   });
 });

@@ -42,10 +42,18 @@ describe('operators of a file', () => {
       output: [value('y', [1]), value('z', [9])],
     });
     assert.deepEqual([...readOperators(bytes).gathered], ['table']);
+    const other = model({
+      node: [node('Gather', ['table', 'i'], ['y'], [], { domain: 'com.example' })],
+      input: [value('table', [9]), value('i', [1], 'int64')],
+      output: [value('y', [1])],
+    });
+    assert.deepEqual(readOperators(other).gathered, new Set());
+    assert.deepEqual(readOperators(other).standard, new Set());
   });
 
   test('are refused where a field ends after the message around it', () => {
     // Field 7, the graph, of 5 bytes, where 2 are left.
-    assert.throws(() => readOperators(Uint8Array.of(0x3a, 5, 0, 0)));
+    const refusal = { code: 'usage', message: /^the model of a brick is not an ONNX file \(a field ends after/ };
+    assert.throws(() => readOperators(Uint8Array.of(0x3a, 5, 0, 0)), refusal);
   });
 });

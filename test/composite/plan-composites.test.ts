@@ -113,12 +113,36 @@ describe('bricks that go into one graph', () => {
     assert.deepEqual(groupsOf([brick({ opset: 17 }), brick({ opset: 11 })]), [[0, 1]]);
     assert.deepEqual(groupsOf([brick({ opType: 'Softmax', opset: 12 }), brick({ opset: 17 })]), [[0], [1]]);
     assert.deepEqual(groupsOf([brick({ opset: 17 }), brick({ opType: 'Softmax', opset: 12 })]), [[0], [1]]);
+    // ReduceMax took its axes as an input with 18.
+    const afterOlder = [brick({ opset: 18 }), brick({ opset: 13 }), brick({ opType: 'ReduceMax', opset: 13 })];
+    assert.deepEqual(groupsOf(afterOlder), [[2], [0, 1]]);
+    const beforeNewer = [brick({ opType: 'Softmax', opset: 12 }), brick({ opset: 12 }), brick({ opset: 17 })];
+    assert.deepEqual(groupsOf(beforeNewer), [[2], [0, 1]]);
+  });
+
+  test('have the same version of all other operators, whose changes are not known', () => {
+    const ofVersion = (version: number): BrickInContext => {
+      const one = brick({});
+      const opsets = new Map([
+        ['', 17],
+        ['com.microsoft', version],
+      ]);
+      const model = encodeModelToBytes({ ...parseModel(one.benchmark.model, 'brick'), opsets });
+      return { ...one, benchmark: { ...one.benchmark, model } };
+    };
+    assert.deepEqual(groupsOf([1, 2, 1, 2].map(ofVersion)), [
+      [0, 2],
+      [1, 3],
+    ]);
+    assert.deepEqual(groupsOf([brick({}), ofVersion(1), ofVersion(2)]), [[2], [0, 1]]);
   });
 
   test('read as much padding as their footprint needs', () => {
     const padding = (wish: Wish): number => (planComposites([brick(wish)], LIMITS)[0]?.paddingBytes ?? 0) / MIB;
     assert.equal(Math.round(padding({ footprintMib: 48, weightMib: 10 })), 38);
     assert.equal(padding({ footprintMib: 48, weightMib: 100 }), 0);
+    const repeated = { footprintMib: 8, weightMib: 1, modelBytes: 3 * MIB, roughMs: 0.1 };
+    assert.equal(Math.round(padding(repeated)), 5, 'each of three sets of weights counts');
   });
 
   test('are repeated where their runs are short, with other weights as far as the model has them', () => {
@@ -131,6 +155,17 @@ describe('bricks that go into one graph', () => {
     assert.deepEqual(repetition({ ...small, roughMs: 2 }), once);
     assert.deepEqual(repetition({ ...small, roughMs: 0 }), once, 'time not known');
     assert.deepEqual(repetition({ weightMib: 1, modelBytes: 100 * MIB, roughMs: 0.1 }), once, 'cold');
+    const [together] = planComposites([0, 1].map(() => brick({ ...small, roughMs: 0.1 })), LIMITS); // prettier-ignore
+    assert.deepEqual(together?.repetition, { times: 5, weightSets: 1 });
+  });
+
+  test('are repeated less often the more nodes they have', () => {
+    const small = { footprintMib: 1, modelBytes: 1024, roughMs: 0.0001 };
+    const times = [1, 4].map((bricks) => {
+      const [plan] = planComposites(Array.from({ length: bricks }, () => brick(small)), LIMITS); // prettier-ignore
+      return plan?.repetition.times;
+    });
+    assert.deepEqual(times, [600, 150]);
   });
 
   test('are repeated less often the larger their graphs are: a forest is one node with all its trees', () => {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
 import { describe, test } from 'node:test';
+import { readTrace } from '../../src/foreign-traces/read-trace.js';
 import { INHERITED_NAMES } from '../base/inherited-names.js';
 import { readText } from './trace-text.js';
 
@@ -8,6 +10,8 @@ const node = (fields: string): string =>
 const chrome = (event: string): string => `{"traceEvents": [{"ph": "M", "name": "process_name", "pid": 1}, ${event}]}`;
 const span = (fields: string): string =>
   `{"data":[{"traceID":"1","spans":[{"traceID":"1","operationName":"c_predict","processID":"p",${fields}}],"processes":{}}]}`;
+const python = (name: string, attributes: string): string =>
+  `{"name":"${name}","context":{"trace_id":"0x1"},"start_time":"2023-11-14T22:13:20Z","end_time":"2023-11-14T22:13:20.5Z","attributes":${attributes}}`;
 
 describe('a trace that cannot be true is refused with its place', () => {
   const cases: readonly (readonly [string, string, RegExp])[] = [
@@ -44,21 +48,60 @@ describe('a trace that cannot be true is refused with its place', () => {
       '{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":"1"}]}]}]}',
       /endTimeUnixNano/,
     ],
+    ...['-1', '1.5', '1e3', '123456789012345678901', ''].map((start): [string, string, RegExp] => [
+      `a span that starts at "${start}"`,
+      `{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":"${start}","endTimeUnixNano":"9"}]}]}]}`,
+      /startTimeUnixNano, endTimeUnixNano: expected nanoseconds as decimal text/,
+    ]),
     [
       'a span that ends before it starts',
       '{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":"2000000","endTimeUnixNano":"1000000","name":"c_predict"}]}]}]}',
       /a duration of -1 ms/,
     ],
+    [
+      'too many events that begin and do not end',
+      `[${'{"ph":"B","ts":1,"pid":1},'.repeat(100_001)}`,
+      /byte 2600001: more than 100000 events have begun and not ended/,
+    ],
+    [
+      'an operator of PyTorch without a name',
+      chrome('{"ph":"X","cat":"cpu_op","name":"","ts":1,"dur":1,"pid":1}'),
+      /byte \d+: name: expected an operator/,
+    ],
+    ['a span of Python without an end', python('1', '{}').replace('end_time', 'end'), /byte 0: expected a span with/],
+    [
+      'a layer of Python with an invalid index',
+      `${python('0-1__fc__Linear', '{}')}${python('fc', '{"layer_sequence_index":"first"}')}`,
+      /byte 143: layer_sequence_index: expected a number/,
+    ],
     ['a file of no known format', '<xml/>', /does not begin like any of the known formats/],
   ];
   for (const [what, text, message] of cases) {
     test(what, async () => {
-      await assert.rejects(readText(text), message);
+      await assert.rejects(readText(text), (error: Error) => {
+        assert.match(error.message, /^\S+trace: (byte \d+: |does not begin)/, 'the file and the place come first');
+        assert.match(error.message, message);
+        return true;
+      });
     });
   }
 
   test('an empty file', async () => {
-    await assert.rejects(readText('', { format: 'jaeger' }), /the file is empty/);
+    for (const format of ['jaeger', 'csv'] as const) {
+      await assert.rejects(readText('', { format }), { code: 'usage', message: /: the file is empty$/ });
+    }
+  });
+
+  test('a span of Python that is a number', async () => {
+    await assert.rejects(readText('7', { format: 'python' }), /byte 0: expected a span, found "7"/);
+  });
+
+  test('a folder, and a file that does not exist', async () => {
+    await assert.rejects(readTrace(tmpdir()), { code: 'usage', message: /: cannot be read: found a folder$/ });
+    await assert.rejects(readTrace('/nowhere/trace'), {
+      code: 'usage',
+      message: /^\/nowhere\/trace: cannot be read: /,
+    });
   });
 
   test('tags named like properties of objects do no harm', async () => {

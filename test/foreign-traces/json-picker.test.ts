@@ -59,6 +59,20 @@ describe('picking values out of a JSON text', () => {
     assert.deepEqual(valuesOf(pick('{"a": 1}\n{"a": 2}\n', [['a']])), [1, 2]);
   });
 
+  test('a text may begin with a byte order mark, and a number may end with the file', () => {
+    assert.deepEqual(pick('\ufeff{"a": 1} 25', [[]], 9), [
+      { path: 0, value: { a: 1 }, offset: 3 },
+      { path: 0, value: 25, offset: 12 },
+    ]);
+  });
+
+  test('keys may have escaped characters, also at the end of a piece', () => {
+    const text = String.raw`{"\"": 1, "a\"": {"b\\": 2}, "\u0061\"": 3}`;
+    for (let chunkBytes = 1; chunkBytes < text.length; chunkBytes++) {
+      assert.deepEqual(valuesOf(pick(text, [['a"', 'b\\'], ['"']], chunkBytes)), [1, 2], `${chunkBytes}`);
+    }
+  });
+
   test('an offset is where a value begins', () => {
     const text = '[ {"ä": 1},\n {"b": 2} ]';
     const [, second] = pick(text, [[ELEMENTS]]);
@@ -76,6 +90,11 @@ describe('a text that is not JSON', () => {
     ['a bracket at the beginning', '}', /byte 0: not JSON/],
     ['two commas', '[1,,2]', /byte 3: not JSON/],
     ['a key without a value', '{"wanted":}', /not JSON/],
+    ['a key that is no text', '{wanted: [1]}', /byte 1: not JSON: expected a key or end, found "w"/],
+    ['a comma before the end', '{"wanted": [1],}', /byte 15: not JSON: expected a key, found "}"/],
+    ['a key without a colon', '{"wanted" [1]}', /byte 10: not JSON: expected a colon, found "\["/],
+    ['values without a comma', '{"wanted": [1 2]}', /byte 14: not JSON: expected a comma or end, found "2"/],
+    ['an endless key', `{"${'x'.repeat(2 ** 17)}`, /byte 1: this key is too long/],
     ['words', '[NaN]', /byte 1: not JSON/],
     ['a million brackets', '['.repeat(1_000_000), /nested deeper than 64 levels/],
     ['a million brackets in a skipped value', `{"x": ${'['.repeat(1_000_000)}`, /nested deeper than 64 levels/],

@@ -29,11 +29,41 @@ describe('a layer table', () => {
         [4, 3, 3, 3],
       ],
     );
+    assert.equal(conv.name, '');
     assert.deepEqual(conv.samplesMs, [0.1205]);
     assert.equal(relu?.attributes, undefined);
     assert.deepEqual(csv.wholeMs, [0.14]);
     assert.deepEqual(lines?.layers, csv.layers);
     assert.deepEqual(lines.wholeMs, csv.wholeMs);
+  });
+
+  test('gives all that a row says about its layer or its sequence', async () => {
+    const csv = `model,index,last,granularity,name,op,signature,element_type,input_shapes,operations,bytes,after
+net,3,5,4,fc,Gemm,abc,float16,1x8,64,32,1;2
+`;
+    const lines =
+      '{"model":"net","index":3,"last":5,"granularity":4,"name":"fc","op":"Gemm","signature":"abc","element_type":"float16","input_shapes":"1x8","operations":64,"bytes":32,"after":[1,2]}\n';
+    for (const text of [csv, lines]) {
+      const [model] = await readText(text);
+      assert.deepEqual(model?.layers, [
+        {
+          index: '3',
+          last: 5,
+          granularity: 4,
+          name: 'fc',
+          operator: 'Gemm',
+          signature: 'abc',
+          attributes: undefined,
+          inputs: [{ elementType: 'float16', dims: [1, 8] }],
+          outputs: undefined,
+          operations: 64,
+          bytes: 32,
+          after: [1, 2],
+          samplesMs: [],
+          runs: 0,
+        },
+      ]);
+    }
   });
 
   test('quoted fields may hold commas, quotes and line ends', async () => {
@@ -48,6 +78,12 @@ describe('a layer table', () => {
       const [marked] = await readText(`\ufeff${text}`);
       assert.deepEqual(marked?.layers, model?.layers);
     }
+  });
+
+  test('may have the line ends of Windows, and empty lines', async () => {
+    const [model] = await readText(CSV);
+    const [windows] = await readText(`\r\n${CSV}`.replaceAll('\n', '\r\n\r\n'));
+    assert.deepEqual([windows?.layers, windows?.wholeMs], [model?.layers, model?.wholeMs]);
   });
 
   test('may have its layers in any order', async () => {
@@ -71,6 +107,18 @@ describe('a layer table', () => {
     const row = '{"model":"net","index":0,"op":"Relu","duration_us":';
     const [model] = await readText(`${row}10}\n${row}12}\n`);
     assert.deepEqual(model?.layers[0]?.samplesMs, [0.01, 0.012]);
+  });
+
+  test('a row may have the durations of several runs, which count instead of their mean', async () => {
+    const models = await Promise.all(
+      [
+        'model,index,op,durations_us,duration_us\nnet,0,Relu,10;12 11,99\n',
+        'model,index,op,durations_ms\nnet,0,Relu,0.01 0.012;0.011\n',
+        '{"model":"net","index":0,"op":"Relu","durations_us":[10,12,11],"duration_us":99}\n',
+        '{"model":"net","index":0,"op":"Relu","durations_ms":[0.01,0.012,0.011],"duration_ms":99}\n',
+      ].map((text) => readText(text)),
+    );
+    for (const [model] of models) assert.deepEqual(model?.layers[0]?.samplesMs, [0.01, 0.012, 0.011]);
   });
 
   test('a row counts once, however many runs its duration stands for', async () => {
@@ -113,23 +161,39 @@ describe('a wrong row is named with its line', () => {
     ],
     ['an unknown column', `${first}{"model":"net","index":1,"op":"Relu","latency":1}`, /line 2: .*latency/],
     ['no operator', `${first}{"model":"net","index":1,"duration_us":1}`, /line 2: op: expected/],
-    ...['"op":"Relu"', '"last":2', '"granularity":2', '"name":"fc"', '"signature":"a"', '"input_shapes":"1x3"'].map(
-      (field): [string, string, RegExp] => [
-        `a whole model with ${field}`,
-        `${first}{"model":"net",${field},"duration_us":1}`,
-        new RegExp(`line 2: index: expected .*the row of a whole model has no ${field.split('"')[1] ?? ''}$`),
-      ],
-    ),
+    ...[
+      '"op":"Relu"',
+      '"last":2',
+      '"granularity":2',
+      '"name":"fc"',
+      '"signature":"a"',
+      '"attributes":{}',
+      '"input_shapes":"1x3"',
+      '"output_shapes":"1x3"',
+      '"element_type":"int8"',
+      '"operations":2',
+      '"bytes":2',
+      '"after":[0]',
+    ].map((field): [string, string, RegExp] => [
+      `a whole model with ${field}`,
+      `${first}{"model":"net",${field},"duration_us":1}`,
+      new RegExp(`line 2: index: expected .*the row of a whole model has no ${field.split('"')[1] ?? ''}$`),
+    ]),
     [
       'a sequence that ends before it begins',
       `${first}{"model":"net","index":4,"last":2}`,
       /line 2: last: 2 is before/,
     ],
+    [
+      'too many predecessors',
+      `${first}{"model":"net","index":1,"op":"Relu","after":${JSON.stringify(Array(4097).fill(0))}}`,
+      /line 2: after: /,
+    ],
     ['invalid shapes', `${first}{"model":"net","index":1,"op":"Relu","input_shapes":"huge"}`, /line 2: .*huge/],
     [
       'the same index with another operator',
-      `${first}{"model":"net","index":0,"op":"Tanh"}`,
-      /line 2: layer 0 of "net".* line 1/,
+      `${first}${first}{"model":"net","index":0,"op":"Tanh"}`,
+      /line 3: layer 0 of "net".* line 1;/,
     ],
     [
       'the same index with another operator in CSV',

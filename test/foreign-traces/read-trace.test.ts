@@ -145,6 +145,47 @@ describe("layers of the platform's agents", () => {
     assert.deepEqual([layer?.operations, layer?.bytes], [2048, undefined]);
   });
 
+  test('have the system that the tags of their process describe, and the level of their run', async () => {
+    const tagsOf = (tags: Readonly<Record<string, string | number>>) => {
+      return Object.entries(tags).map(([key, value]) => ({ key, type: 'string', value }));
+    };
+    const runWith = async (
+      process: Readonly<Record<string, string | number>>,
+      tags: Record<string, string | number>,
+    ) => {
+      const run = { traceID: 'AB1', spanID: 'b', operationName: 'c_predict', startTime: 1, duration: 5 };
+      const spans = [{ ...run, processID: 'p', tags: tagsOf(tags) }];
+      const data = [{ traceID: 'AB1', spans, processes: { p: { tags: tagsOf(process) } } }];
+      return (await readText(JSON.stringify({ data }), { model: 'tiny' }))[0];
+    };
+    const names = { framework_version: 1.2, 'cpu.model': 'c', hostname: 'h', framework_name: 'f', other: 'o' };
+    assert.equal((await runWith(names, {}))?.system, 'h, c, f, 1.2');
+    assert.equal((await runWith({ ...names, 'host.name': 'first' }, {}))?.system, 'first, c, f, 1.2');
+    assert.equal((await runWith({ ...names, system: 'whole' }, {}))?.system, 'whole');
+    assert.equal((await runWith({ other: 'o' }, {}))?.system, undefined);
+    const isTraced = async (tags: Record<string, string | number>) => {
+      const model = await runWith(names, tags);
+      assert.deepEqual(model?.traceIds, [`${'0'.repeat(29)}ab1`]);
+      return model.tracedWholeMs.length === 1 && model.wholeMs.length === 0;
+    };
+    const levels = ['MODEL_TRACE', 'framework_trace', 'SYSTEM_LIBRARY_TRACE', 2, '3', 4, 'unknown'];
+    const traced = await Promise.all(levels.map((level) => isTraced({ evaluation_trace_level: level })));
+    assert.deepEqual(traced, [false, true, true, false, true, true, true]);
+    assert.equal(await isTraced({}), true, 'without a level');
+  });
+
+  test('have the ids of their traces, unless there are more than a thousand, or a trace without one', async () => {
+    const idsOf = async (ids: readonly unknown[]) => {
+      const run = { operationName: 'c_predict', startTime: 1, duration: 5, processID: 'p', tags: [] };
+      const data = ids.map((traceID) => ({ spans: [{ ...run, traceID }], processes: {} }));
+      return (await readText(JSON.stringify({ data }), { model: 'tiny' }))[0]?.traceIds.length;
+    };
+    const ids = Array.from({ length: 1001 }, (_, at) => at.toString(16));
+    assert.deepEqual([await idsOf(ids.slice(1)), await idsOf(ids)], [1000, 0]);
+    assert.deepEqual([await idsOf(['a', 'b', 'a']), await idsOf(['a', 'x'])], [2, 0]);
+    assert.deepEqual([await idsOf(['a'.repeat(32)]), await idsOf(['a'.repeat(33)]), await idsOf([7])], [1, 0, 0]);
+  });
+
   test("have shapes in PyTorch's notation", async () => {
     const shapes = { input_shape: 'torch.Size([1, 3, 224, 224])', output_shape: 'torch.Size([])' };
     const layer = await layerOf('0-1__conv1__Conv2d', shapes);
@@ -161,6 +202,81 @@ describe("layers of the platform's agents", () => {
       ],
     );
     assert.equal((await layerOf('conv', { input_shape: 'None' }))?.inputs, undefined);
+  });
+});
+
+test('spans of OpenTelemetry have tags of all its types', async () => {
+  const tag = (key: string, value: object) => ({ key, value });
+  const attributes = [
+    tag('layer_sequence_index', { intValue: '3' }),
+    tag('op_name', { stringValue: 'Gemm' }),
+    tag('operations', { doubleValue: 64.5 }),
+    tag('bytes', { intValue: 32 }),
+    tag('input_shapes', {
+      arrayValue: { values: [{ arrayValue: { values: [{ intValue: '1' }, { intValue: '8' }] } }, { arrayValue: {} }] },
+    }),
+    tag('input_types', { stringValue: 'float32;' }),
+    tag('output_shape', { stringValue: '1x4' }),
+    tag('output_types', { stringValue: 'float16;float32' }),
+    tag('element_type', { stringValue: 'int8' }),
+    tag('signature', { boolValue: true }),
+  ];
+  const times = { startTimeUnixNano: '1000', endTimeUnixNano: 6000 };
+  const scopeSpans = [{ spans: [{ traceId: 'a', name: 'fc', ...times, attributes }] }];
+  const [model] = await readText(JSON.stringify({ resourceSpans: [{ scopeSpans }] }), { model: 'tiny' });
+  const [layer, ...others] = model?.layers ?? [];
+  assert.deepEqual(others, []);
+  assert.deepEqual([layer?.index, layer?.operator, layer?.samplesMs], ['3', 'Gemm', [0.005]]);
+  assert.deepEqual([layer?.operations, layer?.bytes, layer?.signature], [64.5, 32, undefined]);
+  assert.deepEqual(layer?.inputs, [
+    { elementType: 'float32', dims: [1, 8] },
+    { elementType: undefined, dims: [] },
+  ]);
+  assert.deepEqual(layer.outputs, [{ elementType: 'int8', dims: [1, 4] }], 'two types do not fit to one output');
+});
+
+test('a model and a system that tags of spans name are those of the trace', async () => {
+  const tagsOf = (tags: Readonly<Record<string, string>>) => {
+    return Object.entries(tags).map(([key, value]) => ({ key, type: 'string', value }));
+  };
+  const span = { traceID: 'a', startTime: 1, duration: 5, processID: 'p' };
+  const spans = [
+    { ...span, operationName: 'fc', tags: tagsOf({ layer_sequence_index: '0' }) },
+    { ...span, operationName: 'evaluate', tags: tagsOf({ model_name: 'net', system: 'node-2' }) },
+  ];
+  const [model] = await readText(JSON.stringify({ data: [{ traceID: 'a', spans, processes: {} }] }));
+  assert.deepEqual([model?.model, model?.system, model?.layers.length], ['net', 'node-2', 1]);
+
+  const python = (name: string, attributes: object) =>
+    JSON.stringify({ name, context: { trace_id: '0xa' }, start_time: at(1), end_time: at(2), attributes });
+  const at = (second: number) => `2023-11-14T22:13:0${second}Z`;
+  const [named] = await readText(
+    python('0__fc__Linear', {}) + python('evaluate', { model_name: 'net', trace_level: 'MODEL_TRACE' }),
+  );
+  assert.deepEqual([named?.model, named?.layers.length, named?.wholeMs], ['net', 1, []]);
+});
+
+describe('a trace of events with a begin and an end', () => {
+  test('has layers inside of others, with the arguments of both', async () => {
+    const begin = (ts: number, args: object) => ({ ph: 'B', pid: 1, tid: 1, name: 'layer', ts, args });
+    const end = (ts: number, args: object) => ({ ph: 'E', pid: 1, tid: 1, ts, args });
+    const events = [
+      begin(1, { layer_sequence_index: '0', op_name: 'If' }),
+      begin(2, { layer_sequence_index: '1', op_name: 'to be replaced' }),
+      { ...begin(3, { layer_sequence_index: '2', op_name: 'Relu' }), tid: 2 },
+      end(4, { op_name: 'Gemm', bytes: 12 }),
+      { ...end(10, {}), tid: 2 },
+      end(9, {}),
+    ];
+    const [model] = await readText(JSON.stringify(events), { model: 'tiny' });
+    assert.deepEqual(
+      model?.layers.map(({ index, operator, bytes, samplesMs }) => [index, operator, bytes, samplesMs]),
+      [
+        ['0', 'If', undefined, [0.008]],
+        ['1', 'Gemm', 12, [0.002]],
+        ['2', 'Relu', undefined, [0.007]],
+      ],
+    );
   });
 });
 
@@ -195,6 +311,35 @@ describe('a trace of PyTorch', () => {
     const events = [range(0, 100), call('aten::relu', 12, 5)].map((event) => `${JSON.stringify(event)},\n`);
     const [model] = await readText(`[${events.join('')}`, { model: 'tiny' });
     assert.deepEqual(operatorsOf(model?.layers ?? []), ['aten::relu']);
+  });
+
+  test('may name its model and its systems after their layers', async () => {
+    const tags = (pid: number, args: object) => ({
+      ph: 'X',
+      pid,
+      tid: 1,
+      ts: 1,
+      dur: 5,
+      args: { trace_id: 'a', ...args },
+    });
+    const layer = (pid: number, index: number) => tags(pid, { layer_sequence_index: String(index), op_name: 'Relu' });
+    const named = (pid: number, system: string) => ({ ph: 'M', name: 'process_name', pid, args: { system } });
+    const events = [
+      layer(1, 0),
+      layer(2, 1),
+      layer(2, 2),
+      named(1, 'first'),
+      tags(1, { model_name: 'tiny' }),
+      named(2, 'second'),
+    ];
+    const models = await readText(JSON.stringify({ traceEvents: events }));
+    assert.deepEqual(
+      models.map(({ model, system, layers }) => [model, system, layers.map(({ index }) => index)]),
+      [
+        ['tiny', 'first', ['0']],
+        ['tiny', 'second', ['1', '2']],
+      ],
+    );
   });
 
   test('may begin after an event began', async () => {

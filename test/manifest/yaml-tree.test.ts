@@ -37,6 +37,7 @@ test('every value knows where it starts', () => {
   assert.equal(startOf(source, ['list', 0]), source.indexOf('"quoted"'));
   assert.equal(startOf(source, ['list', 1, 'a', 1]), source.indexOf('2]'));
   assert.equal(startOf(source, ['code']), source.indexOf('|-'));
+  assert.equal(startOf('code: |\n  x\n', ['code']), 6, 'also in the first line');
   assert.equal(startOf(source, ['empty']), source.indexOf('empty'), 'an empty value is where its key is');
 });
 

@@ -48,13 +48,13 @@ function planted(change: string): Mutant {
   return { file: 'src/a.ts', line: 1, description: change, module: 'src/a.js', offset: found.start, text };
 }
 
-test('tests kill a defect that they notice, or that never ends, and miss others', async (t) => {
+test('tests kill a defect that they notice, get stuck at one that never ends, and miss others', async (t) => {
   const folder = await project(t);
   const sandbox = await Sandbox.create('dist');
   const hunter = new Hunter(await passingTests(['test/a.test.ts'], sandbox));
   assert.equal(await hunter.hunt(planted('5 → 4'), sandbox), 'killed');
   assert.equal(await hunter.hunt(planted('a < 5 → a <= 5'), sandbox), 'survived');
-  assert.equal(await hunter.hunt(planted('i++ → i--'), sandbox), 'killed');
+  assert.equal(await hunter.hunt(planted('i++ → i--'), sandbox), 'stuck');
   assert.equal(await hunter.hunt(planted('7 → 8'), sandbox), 'not executed');
   assert.equal(await readFile(join(folder, 'dist/src/a.js'), 'utf8'), MODULE, 'the project is as it was');
   assert.equal(await readFile(join(sandbox.folder, 'src/a.js'), 'utf8'), MODULE, 'and so is the copy');

@@ -6,6 +6,7 @@ import {
   score,
   scoreTable,
   type TargetResult,
+  stuckMutants,
   unexpectedSurvivors,
 } from '../../mutants/report.js';
 import { mutantOf } from './mutant.js';
@@ -14,7 +15,7 @@ const JUDGED: readonly Judged[] = [
   { mutant: mutantOf('a | < → <='), fate: 'killed' },
   { mutant: mutantOf('b | < → <='), fate: 'survived' },
   { mutant: mutantOf('c | 1 → 2'), fate: 'not executed' },
-  { mutant: mutantOf('d | 1 → 2'), fate: 'killed' },
+  { mutant: mutantOf('d | 1 → 2'), fate: 'stuck' },
 ];
 
 const RESULT: TargetResult = {
@@ -33,6 +34,10 @@ test('survivors are listed with place and change, except accepted ones', () => {
     'src/a.ts:3: c | 1 → 2 (not executed)',
   ]);
   assert.deepEqual(unexpectedSurvivors(JUDGED, accepting('b | < → <=', 'c | 1 → 2')), []);
+});
+
+test('a mutant at which a test did not end is listed, because the machine may have been too busy', () => {
+  assert.deepEqual(stuckMutants(JUDGED), ['src/a.ts:3: d | 1 → 2 (noticed, because a test did not end)']);
 });
 
 test('an accepted mutant is outdated if it is killed or gone, not if it is outside of the sample', () => {

@@ -108,6 +108,7 @@ const ALONE: ReadonlySet<string> = new Set([
   'bench/scale-process',
   'composite/plan-composites',
   'mutants/hunt',
+  'mutants/main',
   'plugins/dlbricks/commands/matrix',
   'plugins/dlbricks/traces/hostile-files',
   'plugins/dlbricks/traces/icpe2020',

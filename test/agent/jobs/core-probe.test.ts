@@ -114,10 +114,15 @@ describe('a probe of the core', () => {
   });
 
   it('stops waiting when its patience ends, and does not wait again', async () => {
-    const probe = await sharedAfterwards(() => 200);
+    let reads = 0;
+    const probe = await sharedAfterwards(() => (reads++, 200));
     probe.count(1999.999, true);
-    assert.equal(await probe.untilAlone(1, await probe.take(1)), 200);
+    const sharedNs = await probe.take(1);
+    reads = 0;
+    assert.equal(await probe.untilAlone(1, sharedNs), 200);
     assert.equal(probe.isPatient, false);
+    // One wait of 1.4 µs by this clock: a look before, three tries of two looks, and a look after.
+    assert.equal(reads, 8);
     assert.equal(await probe.untilAlone(1, 999), 999);
   });
 });

@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PlatformError } from '../../../src/base/errors.js';
+import { inferTypes } from '../../../src/agent/jobs/infer-types.js';
+import type { InferredValue } from '../../../src/onnx/layers/layer-graph.js';
+import type { TensorValue } from '../../../src/predictor/tensor-value.js';
 import { int, ints } from '../../onnx/protos.js';
+import { fakeContext, fakePredictor } from '../support/fake-context.js';
 import { agentForSuite } from '../support/running-agent.js';
 import {
   benchmarkOf,
   convolution,
   failingReshape,
   int64Constant,
+  relu,
   unknownOperator,
 } from '../support/tiny-benchmarks.js';
 
@@ -170,4 +175,28 @@ describe('inferring types', { timeout: 60_000 }, () => {
       (error) => error instanceof PlatformError && error.code === 'cancelled',
     );
   });
+});
+
+test('a large value of integers has its range wherever its ends are, other large values have their types only', async () => {
+  const int64 = (values: readonly number[]) => new Uint8Array(BigInt64Array.from(values, BigInt).buffer);
+  const large = [...Array<number>(1000).fill(5), -3, 9, ...Array<number>(1000).fill(5)];
+  const dims = [large.length];
+  const values: readonly (readonly [string, TensorValue, Omit<InferredValue, 'elementType' | 'dims'>])[] = [
+    ['range', { elementType: 'int64', dims, bytes: int64(large) }, { minimum: -3n, maximum: 9n }],
+    ['bytes', { elementType: 'uint8', dims, bytes: new Uint8Array(2002).fill(7) }, { minimum: 7n, maximum: 7n }],
+    ['flags', { elementType: 'bool', dims, bytes: new Uint8Array(2002) }, {}],
+    ['packed', { elementType: 'uint4', dims, bytes: new Uint8Array(1001) }, {}],
+    ['floats', { elementType: 'float32', dims: [17], bytes: new Uint8Array(68) }, {}],
+    ['few', { elementType: 'float32', dims: [1], bytes: new Uint8Array(4) }, { content: new Uint8Array(4) }],
+    ['text', { elementType: 'string', dims: [1], bytes: new Uint8Array() }, {}],
+  ];
+  const evaluate = () => Promise.resolve(new Map(values.map(([name, value]) => [name, value])));
+  const shape = { elementType: 'int64', dims: [2], bytes: int64([3, 4]) } as const;
+  const withShape = async () => new Map([...(await evaluate()), ['dlbricks.shape.int4.hidden', shape]]);
+  const context = fakeContext({ predictor: fakePredictor({ evaluate: withShape }) });
+  const found = await inferTypes({ benchmark: relu, memoryLimitBytes: 1e9 }, context);
+  const expected = values.map(([name, { elementType, dims: sizes }, rest]) => {
+    return [name, { elementType, dims: sizes, ...rest }] as const;
+  });
+  assert.deepEqual(found, new Map([...expected, ['hidden', { elementType: 'int4', dims: [3, 4] }]]));
 });

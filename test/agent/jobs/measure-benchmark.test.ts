@@ -253,6 +253,13 @@ describe('measuring', () => {
     assert.equal(closed(), 1);
   });
 
+  test('a machine that fails is no result of the benchmark', async () => {
+    const open = () => Promise.reject(new Error('No space left on device'));
+    const context = fakeContext({ predictor: { ...fakePredictor({}), open } });
+    const job = { kind: 'measure', benchmark: relu, runOptions, ...setupOf(protocol) } as const;
+    await assert.rejects(measureBenchmark(job, context), { code: 'storage' });
+  });
+
   test('a model whose inputs cannot be prepared is closed', async () => {
     let closed = 0;
     const prepare = (): never => {

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { measureBricks, collectOutcomes } from '../../../src/agent/jobs/measure-bricks.js';
+import { openProfiled } from '../../../src/agent/jobs/profiled-runs.js';
 import { type Composite, buildComposite } from '../../../src/composite/composite.js';
+import type { Predictor } from '../../../src/predictor/predictor.js';
 import type { ProfiledKernel, ProfiledRun } from '../../../src/predictor/profile.js';
 import { withTemporaryFolder } from '../../onnx/temporary-folder.js';
 import { fakeContext, fakePredictor } from '../support/fake-context.js';
 import { setupOf } from '../support/measure-one.js';
-import { protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
+import { matMul, protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 
 function kernel(name: string, durationNs: number, inputs = 1, inner: readonly ProfiledKernel[] = []): ProfiledKernel {
   const inputDims = Array.from({ length: inputs }, () => [1]);
@@ -83,5 +86,122 @@ describe('a profile that does not match its composite', () => {
   test('and one that does match has samples', async () => {
     const [measured] = await measureWith((runs) => runs);
     assert.deepEqual(measured?.outcome.kind === 'samples' && measured.outcome.runMs, [0.005, 0.005, 0.005]);
+  });
+});
+
+describe('the cost of bricks that are measured together', () => {
+  const bricks = [relu, matMul];
+
+  /** Opening takes 30 ms, and a run 1 ms. The runtime says that a kernel of each brick takes this long. */
+  async function costsOf(kernelNs: readonly number[], failingRun = Infinity) {
+    const { nodesOf, idleNodes } = buildComposite(bricks, 0);
+    const idle = [...idleNodes.values()].flat().map((name) => kernel(name, 0));
+    const kernels = [...nodesOf.map(([name = ''], brick) => kernel(name, kernelNs[brick] ?? 0)), ...idle];
+    let nowMs = 0;
+    let runs = 0;
+    const execute = (): Promise<void> => {
+      nowMs++;
+      return runs++ === failingRun ? Promise.reject(new Error('node relu failed')) : Promise.resolve();
+    };
+    const profile = Array.from({ length: 4 }, () => ({ durationNs: 1e6, kernels }));
+    const profiling = fakePredictor({ execute }, profile);
+    const predictor: typeof profiling = {
+      ...fakePredictor({}),
+      openProfiled: (...given) => {
+        nowMs += 30;
+        return profiling.openProfiled?.(...given) ?? assert.fail();
+      },
+    };
+    return withTemporaryFolder(async (temporaryFolder) => {
+      const context = fakeContext({ predictor, temporaryFolder, nowNs: () => BigInt(nowMs * 1e6) });
+      const repetition = { times: 1, weightSets: 1 };
+      const setup = { runOptions, ...setupOf({ ...protocol, warmupRuns: 1, runs: 3, minRuns: 3 }) };
+      return measureBricks({ kind: 'measure-bricks', bricks, paddingBytes: 0, repetition, ...setup }, context);
+    });
+  }
+
+  test('is that of the session by bytes of weights, and that of the runs by their times', async () => {
+    const [one, other] = await costsOf([1000, 3000]);
+    assert.ok(one && other);
+    // A brick without weights counts as 64 KiB more than none.
+    const weightBytes = 4 * 8 * 5;
+    assert.equal((other.sessionMs / one.sessionMs).toFixed(6), (1 + weightBytes / 2 ** 16).toFixed(6));
+    assert.equal((one.sessionMs + other.sessionMs).toFixed(6), '30.000000');
+    const [oneRuns, otherRuns] = [one, other].map(({ sessionMs, costMs }) => costMs - sessionMs);
+    assert.deepEqual([oneRuns?.toFixed(6), otherRuns?.toFixed(6)], ['1.000000', '3.000000']);
+  });
+
+  test('is the same for each where their times are too short to be seen', async () => {
+    const runs = (await costsOf([0, 0])).map(({ sessionMs, costMs }) => (costMs - sessionMs).toFixed(6));
+    assert.deepEqual(runs, ['2.000000', '2.000000']);
+  });
+
+  test('is the same for each where a run fails', async () => {
+    const costs = (await costsOf([1000, 3000], 2)).map(({ outcome, sessionMs, costMs }) => {
+      return [outcome.kind === 'failure' && outcome.reason, sessionMs, costMs];
+    });
+    assert.deepEqual(costs, Array(2).fill(['run_failed', 15, 16.5]));
+  });
+});
+
+describe('bricks that cannot be opened together', () => {
+  async function measureWith(openProfiled?: Predictor['openProfiled']) {
+    const predictor = { ...fakePredictor({}), ...(openProfiled !== undefined && { openProfiled }) };
+    if (openProfiled === undefined) Reflect.deleteProperty(predictor, 'openProfiled');
+    return withTemporaryFolder(async (temporaryFolder) => {
+      const context = fakeContext({ predictor, temporaryFolder });
+      const repetition = { times: 1, weightSets: 1 };
+      const composite = { bricks: [relu, matMul], paddingBytes: 0, repetition };
+      const job = { kind: 'measure-bricks', ...composite, runOptions, ...setupOf(protocol) } as const;
+      const outcomes = (await measureBricks(job, context)).map(({ outcome }) => outcome);
+      assert.deepEqual(await readdir(temporaryFolder), [], 'no folder is left');
+      return outcomes;
+    });
+  }
+
+  test('fail each for the reason that the runtime gives', async () => {
+    const openProfiled = () => Promise.reject(new Error('no such operator'));
+    const failure = { kind: 'failure', reason: 'unsupported', message: 'no such operator' };
+    assert.deepEqual(await measureWith(openProfiled), [failure, failure]);
+  });
+
+  test('fail each where the runtime keeps no profile', async () => {
+    const failure = { kind: 'failure', reason: 'unsupported', message: 'fake 1.0.0 keeps no profile of its kernels' };
+    assert.deepEqual(await measureWith(), [failure, failure]);
+  });
+
+  test('are no failure of the bricks where the machine fails', async () => {
+    const openProfiled = () => Promise.reject(new Error('No space left on device'));
+    await assert.rejects(measureWith(openProfiled), { code: 'storage' });
+  });
+});
+
+test('a profiled run has the memory of the first run, as far as the same kernels are at the same places', async () => {
+  const runOf = (allocatedBytes: number, other: string): ProfiledRun => {
+    const memory = { allocatedBytes };
+    const inner = [{ ...kernel('inner', 1), memory }];
+    const kernels = ['loop', other].map((name) => ({ ...kernel(name, 1, 1, inner), memory }));
+    return { durationNs: 2, kernels };
+  };
+  const predictor = fakePredictor({}, [runOf(7, 'first'), runOf(8, 'first'), runOf(9, 'another')]);
+  await withTemporaryFolder(async (temporaryFolder) => {
+    const context = fakeContext({ predictor, temporaryFolder });
+    const open = await openProfiled({ benchmark: relu, runOptions, memoryLimitBytes: 2 ** 30 }, context);
+    const { profile } = await open.run({ ...setupOf(protocol).protocol, warmupRuns: 1, runs: 2, minRuns: 2 });
+    await open.close();
+    const memoryOf = (one: ProfiledKernel | undefined) => one?.memory?.allocatedBytes;
+    assert.deepEqual(
+      profile.map(({ kernels }) => kernels.map((one) => [one.name, memoryOf(one), memoryOf(one.inner[0])])),
+      [
+        [
+          ['loop', 7, 7],
+          ['first', 7, 7],
+        ],
+        [
+          ['loop', 7, 7],
+          ['another', undefined, undefined],
+        ],
+      ],
+    );
   });
 });

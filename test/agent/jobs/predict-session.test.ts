@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { PredictSession } from '../../../src/agent/jobs/predict-session.js';
+import { describe, test } from 'node:test';
+import { type BatchInput, PredictSession } from '../../../src/agent/jobs/predict-session.js';
 import type { Predictor } from '../../../src/predictor/predictor.js';
 import type { TensorValue } from '../../../src/predictor/tensor-value.js';
 import type { PredictionModel } from '../../../src/registry/prediction-model.js';
@@ -66,4 +66,68 @@ test('a batch of fixed size is filled up with its last picture', async () => {
   });
   assert.equal(new Set(others).size, 1);
   assert.notEqual(first, others[0]);
+});
+
+describe('a model of tensors', () => {
+  const input = { elementType: 'float32', isBatched: true, sizes: [], fill: { low: 0, high: 1, seed: 7 } } as const;
+  const model = {
+    name: 'tensors',
+    version: '1.0.0',
+    path: 'm.onnx',
+    inputs: [
+      { ...input, name: 'x', dims: [1, 3] },
+      { ...input, name: 'table', dims: [2], isBatched: false },
+    ],
+    postprocessors: new Map(),
+    fixedBatchSize: undefined,
+  } satisfies PredictionModel;
+
+  /** What the runtime gets for a batch: the dimensions and the numbers of each input. */
+  async function fedWith(batch: BatchInput) {
+    const fed = new Map<string, { readonly dims: readonly number[]; readonly numbers: readonly number[] }>();
+    const fake = fakePredictor({});
+    const predictor: Predictor = {
+      ...fake,
+      open: async (...given) => {
+        const opened = await fake.open(...given);
+        const prepare = (feeds: ReadonlyMap<string, TensorValue>) => {
+          for (const [name, { dims, bytes }] of feeds) {
+            const numbers = [...new Float32Array(bytes.slice().buffer)];
+            fed.set(name, { dims, numbers });
+          }
+          return opened.prepare(feeds);
+        };
+        return { ...opened, prepare };
+      },
+    };
+    const session = await PredictSession.open(model, runOptions, predictor);
+    const { features } = await session.predict({ input: batch, featureLimit: 0 }, new SpanRecorder('NO_TRACE'));
+    return { x: fed.get('x'), table: fed.get('table'), elements: features.length };
+  }
+
+  test('gets the tensors of a batch one after another, and once what is the same for all', async () => {
+    const tensor = (...numbers: readonly number[]): TensorValue => {
+      return {
+        elementType: 'float32',
+        dims: [numbers.length],
+        bytes: new Uint8Array(Float32Array.from(numbers).buffer),
+      };
+    };
+    const element = (first: number) =>
+      new Map([
+        ['x', tensor(first, first + 1, first + 2)],
+        ['table', tensor(8, 9)],
+      ]);
+    const { x, table, elements } = await fedWith({ kind: 'tensors', elements: [element(1), element(4)] });
+    assert.deepEqual(x, { dims: [2, 3], numbers: [1, 2, 3, 4, 5, 6] });
+    assert.deepEqual([table, elements], [{ dims: [2], numbers: [8, 9] }, 2]);
+  });
+
+  test('gets the same made-up values for an element in a batch of any size', async () => {
+    const { x, table, elements } = await fedWith({ kind: 'made-up', first: 10, count: 3 });
+    assert.deepEqual([x?.dims, table?.dims, elements], [[3, 3], [2], 3]);
+    assert.equal(new Set(x?.numbers).size, 9);
+    const second = await fedWith({ kind: 'made-up', first: 11, count: 1 });
+    assert.deepEqual(second.x, { dims: [1, 3], numbers: x?.numbers.slice(3, 6) });
+  });
 });

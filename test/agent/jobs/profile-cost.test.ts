@@ -61,6 +61,21 @@ describe('the cost of the profile', () => {
     assert.equal(computeCostShare(profile, cost).toFixed(3), ((0.003 + 0.006) / 0.0115).toFixed(3));
   });
 
+  test('by idle nodes is neither negative nor less for more inputs, and that of one input where there is none', () => {
+    const idleNodes = new Map([
+      [FEW, ['few']],
+      [MANY, ['many']],
+    ]);
+    const costOf = (fewMs: number, manyMs: number) => {
+      const kernels = [kernel('few', fewMs), kernel('many', manyMs, MANY)];
+      const cost = costByIdleNodes({ idleNodes }, [{ durationNs: 0, kernels }], UNWATCHED);
+      return [0, 1, 4].map((inputs) => cost(inputs).toFixed(6));
+    };
+    assert.deepEqual(costOf(0.0005, 0.001), ['0.000000', '0.000000', '0.000000']);
+    assert.deepEqual(costOf(0.004, 0.002), ['0.003000', '0.003000', '0.003000']);
+    assert.deepEqual(costOf(0.0005, 0.0045), ['0.000000', '0.000000', '0.003000']);
+  });
+
   test('is that of all tensors of an event, which the profile describes: outputs as well', () => {
     const cost = (tensors: number): number => tensors;
     const events = [kernel('one', 1), kernel('three inputs', 1, 3), kernel('a split', 1, 2, 8)];

@@ -29,6 +29,56 @@ test('a trace has all runs in one span, and each run at the level of models', ()
   assert.deepEqual(spansAt('NO_TRACE'), []);
 });
 
+test('a kernel has its place, its shapes and its types, and lies in the middle of the run around it', () => {
+  const recorder = new SpanRecorder('FRAMEWORK_TRACE');
+  const kernel = (name: string, startNs: number, inner: readonly ProfiledKernel[] = []): ProfiledKernel => ({
+    name,
+    opType: 'If',
+    executionProvider: 'CPUExecutionProvider',
+    startNs,
+    durationNs: 500,
+    inputDims: [[1, 3], []],
+    outputDims: [[2, 4]],
+    inputTypes: ['float32', 'int64'],
+    outputTypes: ['float16'],
+    elementType: 'float16',
+    inner,
+  });
+  const kernels = [kernel('first', -3), kernel('', 600, [kernel('a', 700), kernel('b', 800)])];
+  const sharing = { droppedRuns: 0, sharedShare: 0, majorFaults: 0 };
+  const runs = [{ startNs: 0n, durationNs: 3000 }];
+  const profile = [{ durationNs: 1001, kernels }];
+  recordRuns(recorder, { warmups: [], runs, indices: [0], taken: 1, sharing }, { profile, bricks: 5 });
+  const [evaluate] = recorder.take();
+  const [run] = evaluate?.children ?? [];
+  assert.ok(run !== undefined);
+  assert.deepEqual(run.attributes, { evaluation_trace_level: 'FRAMEWORK_TRACE', batch_index: 0, bricks: 5 });
+  const [first, second] = run.children;
+  assert.deepEqual(first?.attributes, {
+    layer_sequence_index: '0',
+    op_name: 'If',
+    shape: '[2,4]',
+    input_shape: '[1,3];[]',
+    input_types: 'float32;int64',
+    output_types: 'float16',
+    element_type: 'float16',
+    execution_provider: 'CPUExecutionProvider',
+  });
+  const described = [first, second, ...(second?.children ?? [])].map((span) => [
+    span?.name,
+    span?.level,
+    span?.attributes['layer_sequence_index'],
+    Number((span?.startUnixNano ?? 0n) - run.startUnixNano),
+  ]);
+  // The profile is 1999 ns shorter than the run; half of that comes before it.
+  assert.deepEqual(described, [
+    ['first', 'FRAMEWORK_TRACE', '0', 999],
+    ['If', 'FRAMEWORK_TRACE', '1', 1599],
+    ['a', 'FRAMEWORK_TRACE', '1-0', 1699],
+    ['b', 'FRAMEWORK_TRACE', '1-1', 1799],
+  ]);
+});
+
 test("a kernel's sections of the thread pool are put one after another, without those that took no time", () => {
   const recorder = new SpanRecorder('SYSTEM_LIBRARY_TRACE');
   const kernel = (distributionUs: number): ProfiledKernel => ({

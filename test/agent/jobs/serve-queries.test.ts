@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import type { ServedAnswer, ServeJob } from '../../../src/agent/jobs/job.js';
 import { type Inbox, serveQueries } from '../../../src/agent/jobs/serve-queries.js';
 import { SpanRecorder } from '../../../src/tracing/span-recorder.js';
@@ -81,4 +82,113 @@ test('a query that came during a run waits since then, for others as well as in 
       ['c_predict', 40e6],
     ],
   );
+});
+
+/** Serves these queries, which all come before the first run. A run takes 3 ms. */
+async function serve(samples: readonly number[], changes: Partial<ServeJob> = {}, failing = Infinity) {
+  let nowMs = 1000;
+  let runs = 0;
+  let settled = 0;
+  let closed = 0;
+  const execute = async (): Promise<void> => {
+    await setImmediate();
+    nowMs += 3;
+    if (runs++ === failing) throw new Error('node relu failed');
+  };
+  const fake = fakePredictor({ execute });
+  const predictor: typeof fake = {
+    ...fake,
+    open: async (...given) => ({ ...(await fake.open(...given)), close: () => Promise.resolve(void closed++) }),
+  };
+  const recorder = new SpanRecorder('MODEL_TRACE');
+  const answers: ServedAnswer[] = [];
+  let receive: Inbox = () => assert.fail('nothing is open');
+  const port = {
+    open: (inbox: Inbox) => (receive = inbox),
+    serving: () => {
+      receive({ kind: 'queries', queries: samples.map((count, id) => ({ id, samples: count, receivedNs: nowNs() })) });
+      receive({ kind: 'end' });
+    },
+    answer: (more: readonly ServedAnswer[]) => void answers.push(...more),
+  };
+  const nowNs = (): bigint => BigInt(nowMs * 1e6);
+  const settle = (): Promise<void> => Promise.resolve(void settled++);
+  const context = fakeContext({ predictor, recorder, nowNs, settle, peakMemoryBytes: () => 77 });
+  const served = await serveQueries({ ...job, warmupRuns: 0, ...changes }, port, context);
+  return { served, answers, settled, closed, spans: recorder.take() };
+}
+
+test('an answer says when its run began and ended, and a trace also how long its query waited', async () => {
+  const { answers, spans, served } = await serve([1, 1]);
+  const ms = (ns: bigint): number => Number(ns) / 1e6;
+  assert.deepEqual(
+    answers.map(({ startedNs, finishedNs, batch }) => [ms(startedNs), ms(finishedNs), batch]),
+    [
+      [1000, 1003, 1],
+      [1003, 1006, 1],
+    ],
+  );
+  const queries = spans.filter(({ name }) => name === 'query');
+  assert.deepEqual(
+    queries.map(({ children }) => children.map(({ name, durationNs }) => [name, durationNs])),
+    [0, 3e6].map((waitedNs) => [
+      ['queue', waitedNs],
+      ['c_predict', 3e6],
+    ]),
+  );
+  assert.deepEqual(served, { conditions: { wallMs: 1, cores: 1 }, peakMemoryBytes: 77 });
+});
+
+test('queries that wait are answered by one run of the model for their number', async () => {
+  const models = new Map([
+    [1, relu],
+    [2, relu],
+  ]);
+  const { answers, closed } = await serve([1, 1, 1], { models, batching: { limit: 2, waitMs: 0 } });
+  assert.deepEqual(
+    answers.map(({ id, batch, error }) => [id, batch, error]),
+    [
+      [0, 1, ''],
+      [1, 2, ''],
+      [2, 2, ''],
+    ],
+  );
+  assert.equal(closed, 2, 'both models are closed');
+  const [answer] = (await serve([2], { batching: { limit: 2, waitMs: 0 } })).answers;
+  assert.equal(answer?.error, 'no model was opened for runs of 2 samples');
+});
+
+test('a run that fails is the answer to its query, and the next query is served', async () => {
+  const { answers } = await serve([1, 1, 1], {}, 1);
+  assert.deepEqual(
+    answers.map(({ error }) => error),
+    ['', 'node relu failed', ''],
+  );
+});
+
+test('outputs are freed after each run of the warm-up, and later after sixteen runs', async () => {
+  const { settled } = await serve(Array(40).fill(1) as number[], { warmupRuns: 3 });
+  assert.equal(settled, 3 + 2);
+});
+
+test('a model that cannot be opened, or whose warm-up fails, ends the load run, and the others are closed', async () => {
+  await assert.rejects(serve([1], { warmupRuns: 1 }, 0), { code: 'model', message: /node relu failed/ });
+  let closed = 0;
+  const fake = fakePredictor({});
+  let opened = 0;
+  const predictor: typeof fake = {
+    ...fake,
+    open: async (...given) => {
+      if (opened++ === 1) throw new Error('no such operator');
+      return { ...(await fake.open(...given)), close: () => Promise.resolve(void closed++) };
+    },
+  };
+  const models = new Map([
+    [1, relu],
+    [2, relu],
+  ]);
+  const port = { open: () => {}, serving: () => assert.fail('it is not ready'), answer: () => {} };
+  const refused = serveQueries({ ...job, models }, port, fakeContext({ predictor }));
+  await assert.rejects(refused, { code: 'unsupported', message: /no such operator/ });
+  assert.equal(closed, 1);
 });

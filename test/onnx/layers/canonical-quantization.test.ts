@@ -55,6 +55,26 @@ describe('scales', () => {
     assert.deepEqual([...withCanonicalQuantization(parseModel(bytes, 'm')).graph.initializers.keys()], ['s1', 's2']);
   });
 
+  test('that another operator reads as a number stay as well', () => {
+    const bytes = model({
+      input: [value('q', [4], 'int8')],
+      node: [
+        node('DequantizeLinear', ['q', 's1'], ['d1']),
+        node('DequantizeLinear', ['q', 's2'], ['d2']),
+        node('DequantizeLinear', ['q', 's3'], ['d3']),
+        node('Mul', ['d3', 's3'], ['y']),
+      ],
+      output: [value('d1'), value('d2'), value('y')],
+      initializer: ['s1', 's2', 's3'].map((name) => floats(name, [0.25], [])),
+    });
+    const { nodes, initializers } = withCanonicalQuantization(parseModel(bytes, 'm')).graph;
+    assert.deepEqual([...initializers.keys()], ['s1', 's3']);
+    assert.deepEqual(
+      nodes.map(({ inputs }) => inputs[1]),
+      ['s1', 's1', 's1', 's3'],
+    );
+  });
+
   test('are made up so that the scale of a bias is the product of the scales that its operator multiplies', () => {
     const scales = scalesOf(parseModel(quantizedConv(), 'model'));
     const [x = NaN, w = NaN, b] = ['x_scale', 'w_scale', 'b_scale'].map((name) => scales.get(name));

@@ -1,12 +1,24 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PlatformError } from '../../../src/base/errors.js';
-import type { GraphProto } from '../../../src/generated/onnx/onnx.js';
+import type { GraphProto, TensorProto } from '../../../src/generated/onnx/onnx.js';
 import { type InferredValue, layerGraph, unknownValues } from '../../../src/onnx/layers/layer-graph.js';
 import type { Model } from '../../../src/onnx/model/model.js';
 import { parseModel } from '../../../src/onnx/read/read-model.js';
 import { readNames } from '../../../src/onnx/model/subgraphs.js';
-import { float, floats, graph, graphAttribute, int, integers, model, node, pipeline, value } from '../protos.js';
+import {
+  float,
+  floats,
+  graph,
+  graphAttribute,
+  int,
+  integers,
+  model,
+  node,
+  pipeline,
+  tensorAttribute,
+  value,
+} from '../protos.js';
 
 function parsed(nodes: GraphProto['node'], rest: Partial<GraphProto> = {}): Model {
   return parseModel(pipeline(nodes, rest), 'model.onnx');
@@ -60,6 +72,23 @@ describe('layers', () => {
     const { layers, opaque } = layerGraph(of, inferred);
     assert.equal(layers.length, nodes.length);
     assert.deepEqual([...opaque], ['none', 'one', 'two']);
+  });
+
+  test('have types without a runtime where ConstantOfShape makes floats of a known shape, as some graphs do for weights', () => {
+    const made = (value?: TensorProto, sizes = [2n, 4n]): Model => {
+      const attributes = value === undefined ? [] : [tensorAttribute('value', value)];
+      const nodes = [node('ConstantOfShape', ['sizes'], ['w'], attributes), node('MatMul', ['x', 'w'], ['y'])];
+      return parsed(nodes, { initializer: [integers('sizes', sizes)] });
+    };
+    const known: readonly Model[] = [made(), made(floats('v', [0.5]))];
+    for (const one of known) {
+      assert.deepEqual(unknownValues(one), { types: [], contents: [] });
+      assert.deepEqual(layerGraph(one).constants.get('w')?.elementType, 'float32');
+      assert.deepEqual(layerGraph(one).constants.get('w')?.dims, [2, 4]);
+    }
+    assert.deepEqual(unknownValues(made(undefined, [0n, 4n])).types, []);
+    assert.deepEqual(unknownValues(made(integers('v', [1n]))).types, ['w']);
+    assert.deepEqual(unknownValues(made(undefined, [-1n, 4n])).types, ['w']);
   });
 
   test('are all nodes with subgraphs', () => {

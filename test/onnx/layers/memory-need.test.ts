@@ -22,4 +22,34 @@ describe('the least memory', () => {
     // The input is kept. A result may replace a value that ends with its layer.
     assert.deepEqual(needOfGraph(graph()), { weightBytes: 512 * 1024, valueBytes: 2 * 1024 });
   });
+
+  test('includes a value until its last reader has run, and a value that nothing reads only while it is made', () => {
+    const needOf = (build: (g: GraphBuilder, x: string) => readonly string[]) => {
+      const g = new GraphBuilder();
+      const outputs = build(g, g.input('float32', [256]));
+      return needOfGraph(layerGraph(g.model(outputs))).valueBytes / 1024;
+    };
+    const relu = (g: GraphBuilder, from: string) => g.layer('Relu', [from], [256]);
+    // The input, the first value, which the sum reads, and the value that each layer replaces.
+    const skipped = needOf((g, x) => {
+      const first = relu(g, x);
+      return [g.layer('Add', [first, relu(g, relu(g, first))], [256])];
+    });
+    assert.equal(skipped, 3);
+    // Two outputs, of which one is read: the last layer has the input, two outputs and its own value.
+    assert.equal(needOf((g, x) => [relu(g, x), relu(g, relu(g, x))]), 3); // prettier-ignore
+    const unread = needOf((g, x) => {
+      const type = { elementType: 'float32', dims: [256] } as const;
+      const [first = ''] = g.layers('Split', [x], [type, type, type]);
+      return [relu(g, relu(g, first))];
+    });
+    assert.equal(unread, 4);
+    assert.equal(needOf((g, x) => [g.layer('Add', [x, x], [256])]), 2); // prettier-ignore
+  });
+
+  test('of a layer has a value that it reads twice once', () => {
+    const g = new GraphBuilder();
+    const sum = g.layer('Add', [g.input('float32', [256]), g.inputs[0] ?? ''], [256]);
+    assert.deepEqual(largestLayer(layerGraph(g.model([sum]))), { weightBytes: 0, valueBytes: 2 * 1024 });
+  });
 });
