@@ -169,7 +169,10 @@ describe('an agent that registers with the role agent', deadline, () => {
     const made = ROLES.map(newToken);
     const tokens = Object.fromEntries(made.map((one) => [one.role, one])) as unknown as Team['tokens'];
     const file = ['--access-file', await writeAccessFile(place, accessOf(made))];
-    const server = place.start(['serve', '--listen', '127.0.0.1:0', ...file], tokenVariable(tokens.full));
+    const server = place.start(
+      ['serve', '--listen', '127.0.0.1:0', '--plugins', 'dlbricks', ...file],
+      tokenVariable(tokens.full),
+    );
     const [, serverAddress = ''] = await server.said(/server listening on (\S+)/);
 
     const { address, shown } = await curiousAgent(t);

@@ -73,7 +73,7 @@ describe('JSON by the published schemas', { ...deadline, concurrency: 2 }, () =>
     const header = { dlspec: 'evaluation/v1', name: 'tiny', version: '1.0.0', plugin: 'latency' };
     const measuring = { models: ['net.onnx'], settings: { remeasure: 'none' } };
     const manifest = await place.write('tiny.yml', JSON.stringify({ ...header, ...measuring }));
-    const server = place.start(['serve', ...ANYWHERE]);
+    const server = place.start(['serve', ...ANYWHERE, '--plugins', 'latency']);
     const [, address = ''] = await server.said(/server listening on (127\.0\.0\.1:\d+)/);
     const agent = place.start(['agent', ...ANYWHERE, '--server', address]);
     await agent.said(/registered with/);

@@ -2,7 +2,7 @@ import { Connection } from 'rabbitmq-client';
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { describe, it, type TestContext } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { BenchmarkAgent, MeasuredRequest } from '../../src/agent/benchmark-agent.js';
@@ -19,7 +19,7 @@ import { until } from '../support/until.js';
 import { needsRabbitMq, type RabbitMq, startRabbitMq } from './amqp/rabbitmq-process.js';
 import { sampleRequests } from './sample-requests.js';
 
-/** The limit is against hanging only. Each test has its own broker, and most of them wait: four at a time. */
+/** The limit is against hanging only. Most of the tests wait: four at a time. */
 const suite = { timeout: 600_000, concurrency: 4 };
 
 const AGENT = fileURLToPath(new URL('./agent-process.js', import.meta.url));
@@ -39,11 +39,30 @@ interface Place {
   readonly untilServing: (agents: number) => Promise<void>;
 }
 
-/** @param uri of the store; without it, an embedded one */
-async function place(t: TestContext, uri?: string): Promise<Place> {
+/** The class of systems of all agents here. */
+const SYSTEM = computeClass(createFakeAgent({ latencyOf: () => 1 }).description);
+
+/** @returns the number of messages that the queue of all agents here had */
+async function deleteQueue({ uri }: RabbitMq): Promise<number> {
+  const client = new Connection(uri);
+  try {
+    return (await client.queueDelete(`mlmodelscope.work.${SYSTEM}`)).messageCount;
+  } finally {
+    await client.close();
+  }
+}
+
+interface PlaceOptions {
+  /** Of the store; without it, an embedded one. */
+  readonly uri?: string;
+  /** That of earlier tests; without it, one of its own. */
+  readonly broker?: RabbitMq;
+}
+
+async function place(t: TestContext, { uri, broker: shared }: PlaceOptions = {}): Promise<Place> {
   const data = await temporaryFolder(t);
   const storeUri = uri ?? data;
-  const broker = await startRabbitMq(t);
+  const broker = shared ?? (await startRabbitMq(t));
   const warnings = { onWarning: (): void => undefined };
   const store = await openStore(storeUri, warnings);
   t.after(() => store.close());
@@ -52,7 +71,11 @@ async function place(t: TestContext, uri?: string): Promise<Place> {
   const agent = createFakeAgent({ latencyOf: () => assert.fail('only the agents of the queue measure') });
   const queued = queuedAgent(queue, agent, store);
   t.after(() => queued.close());
-  const system = computeClass(agent.description);
+  const untilServing = (agents: number): Promise<void> =>
+    until(async () => (await queue.state(SYSTEM)).serving === agents);
+  // An earlier test that failed may have left agents, which end soon, and work.
+  await untilServing(0);
+  await deleteQueue(broker);
   return {
     broker,
     queue,
@@ -65,8 +88,21 @@ async function place(t: TestContext, uri?: string): Promise<Place> {
       t.after(() => child.kill('SIGKILL'));
       return child;
     },
-    untilServing: (agents) => until(async () => (await queue.state(system)).serving === agents),
+    untilServing,
   };
+}
+
+/** A broker for all tests of a suite; the returned function gives it inside of a test. */
+function brokerForSuite(): () => RabbitMq {
+  const undone: (() => unknown)[] = [];
+  let broker: RabbitMq | undefined;
+  before(async () => {
+    broker = await startRabbitMq({ after: (undo) => void undone.unshift(undo) });
+  });
+  after(async () => {
+    for (const undo of undone) await undo();
+  });
+  return () => broker ?? assert.fail('only inside of a test');
 }
 
 async function kill(child: ChildProcess): Promise<void> {
@@ -90,8 +126,7 @@ async function assertWhole(
   for await (const { signature } of store.listMeasurements()) stored.push(signature);
   assert.equal(new Set(stored).size, stored.length);
   assert.equal(stored.length, bricks);
-  const system = computeClass(createFakeAgent({ latencyOf: () => 1 }).description);
-  await until(async () => (await queue.state(system)).waiting === 0);
+  await until(async () => (await queue.state(SYSTEM)).waiting === 0);
 }
 
 describe('agents that take work from a broker', { ...suite, ...needsRabbitMq }, () => {
@@ -112,7 +147,7 @@ describe('agents that take work from a broker', { ...suite, ...needsRabbitMq }, 
 
   it('continue their work after the database was stopped for 30 s', needsFerretDb, async (t) => {
     const database = await startFerretDb(t);
-    const at = await place(t, `mongodb://${database.address}/shared`);
+    const at = await place(t, { uri: `mongodb://${database.address}/shared` });
     for (const host of ['machine-1', 'machine-2']) at.startAgent(host);
     await at.untilServing(2);
     const measured: MeasuredRequest[] = [];
@@ -129,7 +164,7 @@ describe('agents that take work from a broker', { ...suite, ...needsRabbitMq }, 
   // With a database, since an agent that is suspended while it writes holds the lock of an embedded store.
   it('leave the work of a suspended agent to the other', needsFerretDb, async (t) => {
     const database = await startFerretDb(t);
-    const at = await place(t, `mongodb://${database.address}/shared`);
+    const at = await place(t, { uri: `mongodb://${database.address}/shared` });
     const [first] = ['machine-1', 'machine-2'].map((host) => at.startAgent(host));
     await at.untilServing(2);
     const measured: MeasuredRequest[] = [];
@@ -141,67 +176,68 @@ describe('agents that take work from a broker', { ...suite, ...needsRabbitMq }, 
     first?.kill('SIGCONT');
   });
 
-  it(`measure everything while one of two is killed at random, ${KILLS} times`, async (t) => {
-    const at = await place(t);
-    const bricks = 1500;
-    const steady = at.startAgent('machine-1');
-    let mortal = at.startAgent('machine-2');
-    await at.untilServing(2);
-    const measured: MeasuredRequest[] = [];
-    let isDone = false;
-    const measuring = (async () => {
-      for await (const one of at.queued.measure(sampleRequests(bricks))) measured.push(one);
-      isDone = true;
-    })();
-    let kills = 0;
-    while (!isDone && kills < KILLS) {
-      await setTimeout(Math.random() * MAX_LIFE_MS);
-      await kill(mortal);
-      kills++;
-      mortal = at.startAgent('machine-2');
-    }
-    t.diagnostic(`${kills} kills while ${bricks} bricks were measured`);
-    await measuring;
-    await assertWhole(at, measured, bricks);
-    assert.equal(steady.exitCode, null);
-    // A message that was never acknowledged would wait again.
-    for (const agent of [steady, mortal]) await kill(agent);
-    await at.untilServing(0);
-    const client = new Connection(at.broker.uri);
-    const system = computeClass(createFakeAgent({ latencyOf: () => 1 }).description);
-    const { messageCount } = await client.queueDelete(`mlmodelscope.work.${system}`);
-    await client.close();
-    assert.equal(messageCount, 0);
-  });
+  // The broker stays, so these share one. They take turns, since their agents take the work of the same systems.
+  describe('whose broker stays', { ...suite, concurrency: 1 }, () => {
+    const broker = brokerForSuite();
 
-  it('work with clocks that are an hour off, also if they measure again', async (t) => {
-    const at = await place(t);
-    at.startAgent('machine-1', 3_600_000);
-    at.startAgent('machine-2', -3_600_000);
-    await at.untilServing(2);
-    for (let time = 0; time < 2; time++) {
+    it(`measure everything while one of two is killed at random, ${KILLS} times`, async (t) => {
+      const at = await place(t, { broker: broker() });
+      const bricks = 1500;
+      const steady = at.startAgent('machine-1');
+      let mortal = at.startAgent('machine-2');
+      await at.untilServing(2);
       const measured: MeasuredRequest[] = [];
-      for await (const one of at.queued.measure(sampleRequests(40))) measured.push(one);
-      await assertWhole(at, measured, 40);
-    }
-  });
+      let isDone = false;
+      const measuring = (async () => {
+        for await (const one of at.queued.measure(sampleRequests(bricks))) measured.push(one);
+        isDone = true;
+      })();
+      let kills = 0;
+      while (!isDone && kills < KILLS) {
+        await setTimeout(Math.random() * MAX_LIFE_MS);
+        await kill(mortal);
+        kills++;
+        mortal = at.startAgent('machine-2');
+      }
+      t.diagnostic(`${kills} kills while ${bricks} bricks were measured`);
+      await measuring;
+      await assertWhole(at, measured, bricks);
+      assert.equal(steady.exitCode, null);
+      // A message that was never acknowledged would wait again.
+      for (const agent of [steady, mortal]) await kill(agent);
+      await at.untilServing(0);
+      assert.equal(await deleteQueue(at.broker), 0);
+    });
 
-  it('end on SIGTERM, and leave nothing unacknowledged', async (t) => {
-    const at = await place(t);
-    const agents = ['machine-1', 'machine-2'].map((host) => at.startAgent(host));
-    await at.untilServing(2);
-    const measuring = (async () => {
-      const measured: MeasuredRequest[] = [];
-      for await (const one of at.queued.measure(sampleRequests(100))) measured.push(one);
-      return measured;
-    })();
-    await setTimeout(500);
-    for (const agent of agents) {
-      const ended = once(agent, 'exit');
-      agent.kill('SIGTERM');
-      assert.deepEqual(await ended, [0, null]);
-    }
-    at.startAgent('machine-3');
-    await assertWhole(at, await measuring, 100);
+    it('work with clocks that are an hour off, also if they measure again', async (t) => {
+      const at = await place(t, { broker: broker() });
+      at.startAgent('machine-1', 3_600_000);
+      at.startAgent('machine-2', -3_600_000);
+      await at.untilServing(2);
+      for (let time = 0; time < 2; time++) {
+        const measured: MeasuredRequest[] = [];
+        for await (const one of at.queued.measure(sampleRequests(40))) measured.push(one);
+        await assertWhole(at, measured, 40);
+      }
+    });
+
+    it('end on SIGTERM, and leave nothing unacknowledged', async (t) => {
+      const at = await place(t, { broker: broker() });
+      const agents = ['machine-1', 'machine-2'].map((host) => at.startAgent(host));
+      await at.untilServing(2);
+      const measuring = (async () => {
+        const measured: MeasuredRequest[] = [];
+        for await (const one of at.queued.measure(sampleRequests(100))) measured.push(one);
+        return measured;
+      })();
+      await setTimeout(500);
+      for (const agent of agents) {
+        const ended = once(agent, 'exit');
+        agent.kill('SIGTERM');
+        assert.deepEqual(await ended, [0, null]);
+      }
+      at.startAgent('machine-3');
+      await assertWhole(at, await measuring, 100);
+    });
   });
 });
