@@ -286,7 +286,14 @@ export { offeredRate, poissonArrivals } from './load/schedule.js';
 export { largestRate, type RateSearch, type RateSearching, type RateTrial, searchRate } from './load/search.js';
 export { type ServiceTimes, simulateTrial } from './load/simulate.js';
 export { PERCENTILES, summaryOf, type TrialSummary } from './load/summary.js';
-export { type Dispatch, DISPATCHES, type Plan, type QueryRecord, type SentQuery, type TrialOptions } from './load/trial.js';
+export {
+  type Dispatch,
+  DISPATCHES,
+  type Plan,
+  type QueryRecord,
+  type SentQuery,
+  type TrialOptions,
+} from './load/trial.js';
 export { standInModel } from './generator/stand-in.js';
 export type { DeployedModel, TargetEnd, TargetSpec } from './generator/messages.js';
 export { type LoadGenerator, type RanTrial, startGenerator } from './generator/start.js';
