@@ -121,7 +121,11 @@ function listWarnings({ model, measured }: LoadRow): readonly string[] {
     ...(steal !== null && steal > NOTICEABLE_STEAL
       ? [`${model}: other machines took ${inPercent(steal)} of the processors' time; repeat it in a quiet hour`]
       : []),
-    ...(isOff ? [`${model}: Little's law is off by ${inPercent(little)}, so the record may be incomplete`] : []),
+    ...(isOff
+      ? [
+          `${model}: Little's law is off by ${inPercent(little)}, because the first answer came late; repeat it with more queries`,
+        ]
+      : []),
   ];
 }
 

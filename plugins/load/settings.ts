@@ -32,6 +32,8 @@ export const fields = {
 const MAX_VALUES = 100;
 const MAX_ARRIVALS = 100_000;
 const MAX_TRIAL_MS = 86_400_000;
+/** More queries do not fit into one message. */
+const MAX_AT_ONCE = 50_000;
 
 const listOf = <Schema extends z.ZodType>(one: Schema) => {
   return z
@@ -239,6 +241,9 @@ function problemWith(settings: LoadSettings): string | undefined {
   const largest = Math.max(...samplesAsked(settings));
   if (limit !== undefined && limit < largest) {
     return `a query of ${largest} samples does not fit into runs of at most ${limit} (--batch-limit)`;
+  }
+  if (scenario === 'batch' && (settings.queries ?? 0) > MAX_AT_ONCE) {
+    return `the scenario batch sends all queries at once, and at most ${MAX_AT_ONCE} can wait; choose fewer (--queries)`;
   }
   if (scenario === 'server' && batches.length > 1) return 'the scenario server takes one --batch';
   if (!settings.measure && !settings.predict) return 'nothing to do: measure and predict are both off';

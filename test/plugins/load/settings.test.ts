@@ -21,6 +21,7 @@ test('settings that do not fit together are refused, each with its own message',
     [{ scenario: 'replay', arrivals: [0, 1_732_870_000_000] }, /the last arrival is 1732870000 s after the start/],
     [{ scenario: 'clients', batches: [4], batch_limit: 2 }, /a query of 4 samples does not fit into runs of at most 2/],
     [{ scenario: 'server', rates: [1], batches: [1, 2] }, /takes one --batch/],
+    [{ scenario: 'batch', queries: 150_000 }, /sends all queries at once, and at most 50000 can wait/],
     [{ bound: '20ms' }, /a bound, as in 20ms@p99/],
     [{ measure: false }, /nothing to do/],
   ] as const) {
