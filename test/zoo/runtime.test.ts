@@ -46,7 +46,7 @@ async function withSession(
   options: Session.SessionOptions,
   use: (session: InferenceSession) => Promise<void>,
 ): Promise<void> {
-  const session = await InferenceSession.create(file, { intraOpNumThreads: 2, logSeverityLevel: 3, ...options });
+  const session = await InferenceSession.create(file, { intraOpNumThreads: 1, logSeverityLevel: 3, ...options });
   try {
     await use(session);
   } finally {
