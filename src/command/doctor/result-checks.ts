@@ -56,7 +56,7 @@ const MAX_SPREAD_PERCENT = 5;
 const MAX_TRACING_SHARE = 0.05;
 const MAX_CALL_SHARE = 0.05;
 
-function listed(models: readonly Model[]): string {
+function listNames(models: readonly Model[]): string {
   return models.map(({ name: of, model }) => of ?? model ?? '').join(', ');
 }
 
@@ -68,7 +68,7 @@ function ofModels(document: ResultDocument, has: (model: Model) => boolean): Mod
 function naming(has: (model: Model) => boolean, text: (names: string) => string) {
   return (document: ResultDocument): string | undefined => {
     const found = ofModels(document, has);
-    return found.length === 0 ? undefined : text(listed(found));
+    return found.length === 0 ? undefined : text(listNames(found));
   };
 }
 
@@ -227,7 +227,7 @@ export const CHECKS: readonly Check<ResultDocument>[] = [
     find: (document) => {
       const found = ofModels(document, (model) => callShare(model) > MAX_CALL_SHARE);
       if (found.length === 0) return undefined;
-      const shares = found.map((model) => `${listed([model])} ${(callShare(model) * 100).toFixed(0)} %`);
+      const shares = found.map((model) => `${listNames([model])} ${(callShare(model) * 100).toFixed(0)} %`);
       return `binding costs: ${shares.join(', ')}`;
     },
     why: 'the call from JavaScript and the handing over of outputs are in the latency, and other languages have other calls',
