@@ -40,7 +40,7 @@ import { checkModels } from './measure/check-models.js';
 import { type KnownOfSystem, type Wholes } from './estimate/spreads-of-system.js';
 import { type EstimateRequest, NO_COST, type Plan, type Prepared, SystemRun, sumOfCosts } from './system-run.js';
 import { tasksOfNextOccasion } from './measure/next-occasion.js';
-import { predict } from './predict-bricks.js';
+import { predictBricks } from './predict-bricks.js';
 import { keepPlatformDocuments } from './measure/platform-documents.js';
 import { FIRST_OCCASION, firstTasks, SECOND_OCCASION, wholeModelTasks } from './measure/tasks.js';
 import { partsInWords } from './report/configuration.js';
@@ -156,7 +156,7 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
   const known = await run.measure(bricks, request);
   const isRepeated = request.cut === 'kernel' && request.measure !== 'none';
   const earlier = request.cut === 'kernel' ? await run.earlierRuns(request.protocol) : undefined;
-  const { predictor, cost } = await predict(plan, context, earlier);
+  const { predictor, cost } = await predictBricks(plan, context, earlier);
   const firstCost = sumOfCosts(known, cost);
   const wholesCost = await run.measure(wholes, request);
   const repeat = async (wholes: Wholes): Promise<MeasuringCost> => {

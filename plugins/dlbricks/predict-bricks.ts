@@ -45,7 +45,7 @@ async function learn({ request, models, run, bricks }: Plan, { store }: Measurin
 }
 
 /** Learns from the measured kernels, and measures the calls and the largest bricks where that is asked for. */
-export async function predict(plan: Plan, context: MeasuringContext, earlier: Earlier | undefined) {
+export async function predictBricks(plan: Plan, context: MeasuringContext, earlier: Earlier | undefined) {
   const { request, models, run, bricks } = plan;
   const { system } = run;
   const { measure = 'all' } = request;

@@ -10,7 +10,7 @@ import {
   trimmedMean,
   z,
 } from '../../src/plugin-api.js';
-import { nearestRank, tooFewRuns } from './percentile.js';
+import { percentileMs, tooFewRuns } from './percentile.js';
 import type { TimedModel } from './time-models.js';
 
 const ms = z.number().nonnegative();
@@ -108,10 +108,10 @@ function buildRow(
     runs: sorted.length,
     measured_at: measuredAt,
     is_stored: isStored,
-    latency_ms: Object.fromEntries(percentiles.map((each) => [`p${each}`, nearestRank(sorted, each)])),
+    latency_ms: Object.fromEntries(percentiles.map((each) => [`p${each}`, percentileMs(sorted, each)])),
     not_shown: Object.fromEntries(
       percentiles
-        .filter((each) => nearestRank(sorted, each) === null)
+        .filter((each) => percentileMs(sorted, each) === null)
         .map((each) => [`p${each}`, tooFewRuns(each, sorted.length, protocol)]),
     ),
     min_ms: Math.min(...sorted),

@@ -9,7 +9,7 @@ export function runsFor(percentage: number): number {
 }
 
 /** By the nearest rank; null where there are too few runs. */
-export function nearestRank(sortedMs: readonly number[], percentage: number): number | null {
+export function percentileMs(sortedMs: readonly number[], percentage: number): number | null {
   if (sortedMs.length < runsFor(percentage)) return null;
   return sortedMs[wholeFrom((percentage / 100) * sortedMs.length) - 1] ?? null;
 }

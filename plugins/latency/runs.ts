@@ -8,7 +8,7 @@ import {
   systemDifferences,
   z,
 } from '../../src/plugin-api.js';
-import { nearestRank, runsFor } from './percentile.js';
+import { percentileMs, runsFor } from './percentile.js';
 
 const settings = z.strictObject({
   // Whole numbers, because the key of an analysis' column has no dot.
@@ -64,7 +64,7 @@ export const runs: Analysis<z.infer<typeof settings>> = {
         signature: short(signature),
         dimensions,
         settings: differing(group),
-        ...Object.fromEntries(asked.map((p) => [`p${p}_ms`, nearestRank(sorted, p)])),
+        ...Object.fromEntries(asked.map((p) => [`p${p}_ms`, percentileMs(sorted, p)])),
         runs: sorted.length,
         batch,
         threads: system.runOptions.threads,

@@ -2,7 +2,7 @@ import { type AnalysisTable, groupedBy, linePlot, ownValue, scatterPlot } from '
 
 type Draw = (table: AnalysisTable) => string | undefined;
 
-function numberIn(row: AnalysisTable['rows'][number], key: string): number | undefined {
+function readNumber(row: AnalysisTable['rows'][number], key: string): number | undefined {
   const value = ownValue(row, key);
   return typeof value === 'number' ? value : undefined;
 }
@@ -14,13 +14,13 @@ export function drawRows(
   series: readonly (readonly [label: string, key: string])[],
 ): Draw {
   return ({ rows }) => {
-    if (!rows.some((row) => series.some(([, key]) => numberIn(row, key) !== undefined))) return undefined;
+    if (!rows.some((row) => series.some(([, key]) => readNumber(row, key) !== undefined))) return undefined;
     return linePlot({
       title,
       xTitle,
       yTitle,
       positions: rows.map((row) => String(ownValue(row, position) ?? '')),
-      series: series.map(([label, key]) => ({ label, values: rows.map((row) => numberIn(row, key)) })),
+      series: series.map(([label, key]) => ({ label, values: rows.map((row) => readNumber(row, key)) })),
     });
   };
 }
@@ -33,13 +33,13 @@ export function drawBoxes(
 ): Draw {
   return ({ rows }) => {
     const boxes = rows.map((row) => {
-      const [least, from, to, most] = ['min_us', 'q1_us', 'q3_us', 'max_us'].map((key) => numberIn(row, key));
+      const [least, from, to, most] = ['min_us', 'q1_us', 'q3_us', 'max_us'].map((key) => readNumber(row, key));
       const isKnown = least !== undefined && from !== undefined && to !== undefined && most !== undefined;
       return isKnown ? { least, from, to, most } : undefined;
     });
     if (boxes.every((box) => box === undefined)) return undefined;
     const positions = rows.map((row) => String(ownValue(row, position) ?? ''));
-    const series = [{ label: 'median', values: rows.map((row) => numberIn(row, 'median_us')) }];
+    const series = [{ label: 'median', values: rows.map((row) => readNumber(row, 'median_us')) }];
     return linePlot({ title, xTitle, yTitle, positions, series, boxes });
   };
 }
@@ -50,10 +50,10 @@ export function drawStacks(title: string, part: string, [yTitle, key]: readonly 
       [ownValue(row, 'model_name'), ownValue(row, 'system') ?? ''].join(' ').trim(),
     );
     const parts = [...new Set(rows.map((row) => String(ownValue(row, part) ?? '')))];
-    if (!rows.some((row) => numberIn(row, key) !== undefined)) return undefined;
+    if (!rows.some((row) => readNumber(row, key) !== undefined)) return undefined;
     const valueOf = (of: AnalysisTable['rows'], label: string): number | undefined => {
       const row = of.find((one) => ownValue(one, part) === label);
-      return row && numberIn(row, key);
+      return row && readNumber(row, key);
     };
     return linePlot({
       title,
@@ -70,8 +70,8 @@ export function drawStacks(title: string, part: string, [yTitle, key]: readonly 
 export function drawRoofline(title: string, name: string): Draw {
   return ({ rows }) => {
     const points = rows.flatMap((row) => {
-      const x = numberIn(row, 'arithmetic_intensity');
-      const y = numberIn(row, 'arithmetic_throughput');
+      const x = readNumber(row, 'arithmetic_intensity');
+      const y = readNumber(row, 'arithmetic_throughput');
       if (x === undefined || y === undefined || x <= 0 || y <= 0) return [];
       return [
         {
@@ -83,8 +83,8 @@ export function drawRoofline(title: string, name: string): Draw {
     });
     const roofs = new Map<string, { label: string; slope: number; limit: number }>();
     for (const row of rows) {
-      const limit = numberIn(row, 'theoretical_gflops');
-      const slope = numberIn(row, 'memory_bandwidth');
+      const limit = readNumber(row, 'theoretical_gflops');
+      const slope = readNumber(row, 'memory_bandwidth');
       if (limit === undefined || slope === undefined) continue;
       const label = `${limit.toPrecision(3)} GFLOP/s, ${slope.toPrecision(3)} GB/s`;
       roofs.set(label, { label, slope, limit });

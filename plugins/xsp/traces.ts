@@ -37,7 +37,7 @@ export const settingsSchema = z.strictObject({
 
 export type XspSettings = z.infer<typeof settingsSchema>;
 
-export type Kernel = ReturnType<typeof describeKernel>;
+export type Kernel = ReturnType<typeof buildKernel>;
 
 export interface Trace {
   readonly stored: StoredModel;
@@ -101,7 +101,7 @@ export function boundBy(intensity: number | null, ridge: number | undefined): bo
   return intensity === null || ridge === undefined ? null : intensity < ridge;
 }
 
-function describeKernel(layer: StoredLayer, ridge: number | undefined) {
+function buildKernel(layer: StoredLayer, ridge: number | undefined) {
   const { samplesMs, inputs, outputs, memory, pool, operations } = layer;
   const ms = samplesMs.length === 0 ? 0 : trimmedMean(samplesMs);
   const flops = operations ?? countFlops(layer);
@@ -189,7 +189,7 @@ export async function tracesFor(settings: XspSettings, store: ReadableStore): Pr
     const peaks = await peaksFor(stored, given, store);
     const ridge = computeRidge(peaks);
     const layers = [...(await layersOfTrace(store, stored.trace))].sort(comparePlaces);
-    const kernels = layers.map((layer) => describeKernel(layer, ridge));
+    const kernels = layers.map((layer) => buildKernel(layer, ridge));
     const computeMean = (times: readonly number[]): number | undefined =>
       times.length === 0 ? undefined : trimmedMean(times);
     traces.push({

@@ -39,7 +39,7 @@ async function watch(name: string, child: ChildProcess, isAttached: (name: strin
 }
 
 /** Runs a plugin in a process of its own until the process ends; stops the process when the signal aborts. */
-async function runPlugin(name: string, { args, isAttached, signal }: PluginProcessOptions): Promise<void> {
+async function runPluginProcess(name: string, { args, isAttached, signal }: PluginProcessOptions): Promise<void> {
   const child = spawn(process.execPath, [MAIN, 'plugin', name, '--of-parent', ...args], {
     stdio: ['pipe', 'ignore', 'inherit'],
   });
@@ -61,7 +61,7 @@ export async function keepPluginRunning(name: string, options: PluginProcessOpti
   const { onWarning, signal } = options;
   const run = async (answers: () => void): Promise<void> => {
     const startedMs = performance.now();
-    await runPlugin(name, options);
+    await runPluginProcess(name, options);
     if (signal.aborted) return;
     if (performance.now() - startedMs > HEALTHY_MS) answers();
     throw new PlatformError('unavailable', `the plugin ${name} ended`);

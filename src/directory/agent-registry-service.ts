@@ -14,7 +14,7 @@ import { accessTokenSchema } from './agent-offer.js';
 import { fromWireAgent, toWireRegistered } from './agent-wire.js';
 import { firstPage } from './page.js';
 
-function numberIn(pageToken: string): number {
+function parsePageToken(pageToken: string): number {
   if (pageToken === '') return 0;
   if (/^\d{1,15}$/.test(pageToken)) return Number(pageToken);
   throw new PlatformError('usage', 'page_token: give the next_page_token of the page before, or none');
@@ -25,7 +25,7 @@ function takePage(
   registered: readonly RegisteredAgent[],
   { pageSize, pageToken }: ListAgentsRequest,
 ): ListAgentsResponse {
-  const after = numberIn(pageToken);
+  const after = parsePageToken(pageToken);
   const later = registered.filter(({ number }) => number > after);
   const bytesOf = (agent: RegisteredAgent): number => Agent.encode(toWireRegistered(agent)).finish().length;
   const { items, isLast } = firstPage(later, bytesOf, pageSize === 0 ? Infinity : pageSize);

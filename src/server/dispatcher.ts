@@ -6,7 +6,7 @@ import { failure, toFailure, type FinalEvent, type PlatformEvent } from '../eval
 import type { EvaluationJob } from './job.js';
 import type { PlatformEnd, PluginSummary } from '../evaluation/link/link.js';
 import { PluginSession } from './plugin-session.js';
-import { inWords, type RunInputs, prepareRunInputs, type RunSources } from './run-inputs.js';
+import { listAddresses, type RunInputs, prepareRunInputs, type RunSources } from './run-inputs.js';
 
 /** All in milliseconds. */
 export interface DispatchLimits {
@@ -303,7 +303,7 @@ export class Dispatcher {
     const [{ framework, frameworkVersion }] = agents;
     const { name, version } = session.registration;
     const run = await job.start();
-    const of = { plugin: name, pluginVersion: version, agent: inWords(working), framework, frameworkVersion };
+    const of = { plugin: name, pluginVersion: version, agent: listAddresses(working), framework, frameworkVersion };
     await job.log.append({ kind: 'started', ...of, attempt: run.attempt });
     const { silenceMs, waitForAgentMs } = this.options.limits;
     const minutes = Math.round(silenceMs / 60_000);

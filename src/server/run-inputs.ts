@@ -25,7 +25,7 @@ export interface RunInputs {
 /** The most addresses that an event names. Further agents are only counted. */
 const MAX_NAMED = 8;
 
-export function inWords(addresses: readonly string[]): string {
+export function listAddresses(addresses: readonly string[]): string {
   const named = addresses.slice(0, MAX_NAMED);
   const others = addresses.length - named.length;
   return [...named, ...(others > 0 ? [`${others} more`] : [])].join(', ');

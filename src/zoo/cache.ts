@@ -31,7 +31,7 @@ export async function ensureZooModel(name: string, options: EnsureOptions = {}):
     await writeFileAtomically(file, chunks, { signal, onProgress: (bytes) => onProgress?.(bytes, byteLength) });
   } catch (thrown) {
     // Another process may have written the file meanwhile and have it open. Some systems cannot replace an open file.
-    if (!(await isComplete(file, byteLength))) throw storageError(name, folder, byteLength, thrown);
+    if (!(await isComplete(file, byteLength))) throw cacheError(name, folder, byteLength, thrown);
   }
   return file;
 }
@@ -53,7 +53,7 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
   ['EROFS', 'the file system is read-only'],
 ]);
 
-function storageError(name: string, folder: string, byteLength: number, thrown: unknown): unknown {
+function cacheError(name: string, folder: string, byteLength: number, thrown: unknown): unknown {
   if (!(thrown instanceof Error) || !('code' in thrown) || thrown instanceof PlatformError) return thrown;
   const reason = REMEDIES.get(String(thrown.code)) ?? thrown.message;
   const megabytes = Math.ceil(byteLength / 1e6);

@@ -5,7 +5,7 @@ import { drawnEstimate } from '../report/critical-path.js';
 import type { Report } from '../report/report-schema.js';
 import { chromeTrace, type WrittenModel, timedEstimate } from '../traces/chrome-trace.js';
 import { bestAsked, type BestOptions } from './options.js';
-import { shownTable } from '../report/show-report.js';
+import { reportTable } from '../report/show-report.js';
 
 export function shownReports(
   shown: readonly Estimated[],
@@ -20,7 +20,7 @@ export function shownReports(
       }),
     );
   return {
-    ...shownTable(reports, { wide }, bestAsked(asked)),
+    ...reportTable(reports, { wide }, bestAsked(asked)),
     pictures: {
       trace: () => {
         const estimates = shown.flatMap(({ report, result: { models, system } }) =>

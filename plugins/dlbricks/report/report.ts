@@ -17,7 +17,7 @@ import { failureText } from '../estimate/brick-latency.js';
 import { CONFIDENCE, type Interval } from '../estimate/statistics.js';
 import type { ModelReport, Report } from './report-schema.js';
 import { toPercent, ratio } from './figures.js';
-import { summarize } from './summary.js';
+import { summarizeReport } from './summary.js';
 
 export interface ReportSettings {
   readonly evaluation?: string | undefined;
@@ -55,11 +55,11 @@ function listBricks({ parts }: ModelResult['estimate']): ModelReport['bricks'] {
   }));
 }
 
-function inSeconds(durationMs: number | undefined): number | null {
+function secondsOrNull(durationMs: number | undefined): number | null {
   return finite(durationMs === undefined ? undefined : durationMs / 1000);
 }
 
-function isWithin(value: number | null, interval: Interval | undefined): boolean | null {
+function isInInterval(value: number | null, interval: Interval | undefined): boolean | null {
   if (value === null || interval?.lowMs === undefined || interval.highMs === undefined) return null;
   return interval.lowMs <= value && value <= interval.highMs;
 }
@@ -83,7 +83,7 @@ function describeCheck({ check }: ModelResult): ModelReport['check'] {
   }
   const { graphMs, kernelsMs, bricksMs, bricks, costMs } = check;
   const compared = withSnakeKeys({ graphMs, kernelsMs, bricksMs, bricks });
-  return { ...compared, seconds: inSeconds(costMs), failure: null };
+  return { ...compared, seconds: secondsOrNull(costMs), failure: null };
 }
 
 function modelReport(
@@ -126,12 +126,12 @@ function modelReport(
     critical_path: buildCriticalPath(estimate),
     end_to_end_ms: endToEndMs,
     graph_signature: result.graph ?? null,
-    preparing_seconds: inSeconds(preparingMs),
-    end_to_end_seconds: inSeconds(endToEnd?.first?.costMs),
+    preparing_seconds: secondsOrNull(preparingMs),
+    end_to_end_seconds: secondsOrNull(endToEnd?.first?.costMs),
     end_to_end_first_ms: latencyOfOutcome(endToEnd?.first?.outcome),
     end_to_end_repeat_ms: latencyOfOutcome(endToEnd?.repeat?.outcome),
     normalized_latency: estimate.isWhole ? ratio(estimateMs, endToEndMs) : null,
-    interval_hit: estimate.isWhole ? isWithin(endToEndMs, estimate.sequential) : null,
+    interval_hit: estimate.isWhole ? isInInterval(endToEndMs, estimate.sequential) : null,
     measuring_error_percent: toPercent(estimate.measuringError),
     least_error_percent: toPercent(estimate.leastError),
     limited_by: limitedBy ?? null,
@@ -190,7 +190,7 @@ export function buildReport(
     },
     models,
     generations: [],
-    summary: summarize(result, models),
+    summary: summarizeReport(result, models),
     warnings: listWarnings(result, cut, measure !== 'none'),
   };
 }

@@ -51,7 +51,7 @@ export function reportResult(reports: readonly Report[], best?: BestAsked): Tabl
   };
 }
 
-export function shownTable(reports: readonly Report[], { wide }: ShowOptions, best?: BestAsked): ShownResult {
+export function reportTable(reports: readonly Report[], { wide }: ShowOptions, best?: BestAsked): ShownResult {
   return {
     result: () => reportResult(reports, best),
     page: () => reportPage(reports),
@@ -67,5 +67,5 @@ export function readResult(document: unknown): readonly Report[] | undefined {
 
 export function showReportsTogether(documents: readonly unknown[], options: ShowOptions): ShownResult | undefined {
   const reports = documents.map(readResult);
-  return reports.every((several) => several !== undefined) ? shownTable(reports.flat(), options) : undefined;
+  return reports.every((several) => several !== undefined) ? reportTable(reports.flat(), options) : undefined;
 }

@@ -112,7 +112,7 @@ export function warningLines(report: Report): string[] {
   return ofMeasuring.map(({ message }) => `warning: ${message}`);
 }
 
-function inSeconds(value: number): string {
+function formatSeconds(value: number): string {
   return `${value.toFixed(1)} s`;
 }
 
@@ -127,27 +127,27 @@ const NOTHING_SECONDS = 1e-6;
 
 function costLine(costs: NonNullable<Report['summary']['costs']>, isComplete: boolean): string {
   const { reading_seconds: reading, preparing_seconds: preparing, known_seconds: known } = costs;
-  const before = `reading ${inSeconds(reading)}, optimizing ${inSeconds(preparing)}`;
+  const before = `reading ${formatSeconds(reading)}, optimizing ${formatSeconds(preparing)}`;
   if (known > 0 && measuredNowSeconds(costs) < NOTHING_SECONDS) {
     const had = isComplete ? 'all measurements, which' : 'measurements that';
-    return `nothing was measured: the store had ${had} took ${inSeconds(known)} before; ${before}`;
+    return `nothing was measured: the store had ${had} took ${formatSeconds(known)} before; ${before}`;
   }
-  const ofBricks = `each brick once ${inSeconds(costs.bricks_first_seconds)}, repeated ${inSeconds(costs.bricks_again_seconds)}`;
-  const ofModels = `each model once ${inSeconds(costs.models_first_seconds)}, repeated ${inSeconds(costs.models_again_seconds)}`;
-  const earlier = known > 0 ? `; ${inSeconds(known)} of it measured before` : '';
+  const ofBricks = `each brick once ${formatSeconds(costs.bricks_first_seconds)}, repeated ${formatSeconds(costs.bricks_again_seconds)}`;
+  const ofModels = `each model once ${formatSeconds(costs.models_first_seconds)}, repeated ${formatSeconds(costs.models_again_seconds)}`;
+  const earlier = known > 0 ? `; ${formatSeconds(known)} of it measured before` : '';
   const measuredModels = costs.models_first_seconds > 0 ? `; ${ofModels}` : '';
   const delayed =
     costs.delay_seconds > 0
-      ? `; waiting and measuring again because of other processes ${inSeconds(costs.delay_seconds)}`
+      ? `; waiting and measuring again because of other processes ${formatSeconds(costs.delay_seconds)}`
       : '';
-  const checked = costs.check_seconds > 0 ? `; check ${inSeconds(costs.check_seconds)}` : '';
+  const checked = costs.check_seconds > 0 ? `; check ${formatSeconds(costs.check_seconds)}` : '';
   return `wall time: ${before}, ${ofBricks}${measuredModels}${delayed}${checked}${earlier}`;
 }
 
 function comparedCosts(costs: NonNullable<Report['summary']['costs']>, ratio: number): string {
   const { reading_seconds: reading, preparing_seconds: preparing } = costs;
-  const bricks = inSeconds(reading + preparing + costs.bricks_first_seconds);
-  const wholes = inSeconds(reading + costs.models_first_seconds);
+  const bricks = formatSeconds(reading + preparing + costs.bricks_first_seconds);
+  const wholes = formatSeconds(reading + costs.models_first_seconds);
   const verdict = ratio < 1 ? 'running the models was faster here' : `${ratio.toFixed(2)} times as long`;
   return `with everything, bricks took ${bricks} and whole models ${wholes}, each measured once: ${verdict}`;
 }

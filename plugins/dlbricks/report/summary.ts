@@ -8,7 +8,7 @@ import type { Costs, EstimateResult, ModelResult, MeasuringCost } from './evalua
 import type { ModelReport, Report } from './report-schema.js';
 import { toPercent, ratio, computeAccuracy } from './figures.js';
 
-function inSeconds({ nowMs, beforeMs }: MeasuringCost): number {
+function totalSeconds({ nowMs, beforeMs }: MeasuringCost): number {
   return (nowMs + beforeMs) / 1000;
 }
 
@@ -19,10 +19,10 @@ function sumCosts(costs: Costs | undefined): Report['summary']['costs'] {
   return {
     reading_seconds: costs.readingMs / 1000,
     preparing_seconds: costs.preparingMs / 1000,
-    bricks_first_seconds: inSeconds(bricksFirst),
-    bricks_again_seconds: inSeconds(bricksAgain),
-    models_first_seconds: inSeconds(modelsFirst),
-    models_again_seconds: inSeconds(modelsAgain),
+    bricks_first_seconds: totalSeconds(bricksFirst),
+    bricks_again_seconds: totalSeconds(bricksAgain),
+    models_first_seconds: totalSeconds(modelsFirst),
+    models_again_seconds: totalSeconds(modelsAgain),
     delay_seconds: delayMs / 1000,
     check_seconds: checkMs / 1000,
     known_seconds: sumOf(phases.map(({ beforeMs }) => beforeMs)) / 1000,
@@ -56,7 +56,7 @@ function computeRatios(result: EstimateResult, models: readonly ModelReport[]): 
   };
 }
 
-export function summarize(result: EstimateResult, models: readonly ModelReport[]): Report['summary'] {
+export function summarizeReport(result: EstimateResult, models: readonly ModelReport[]): Report['summary'] {
   const normalized = models.flatMap(({ normalized_latency: value }) => (value === null ? [] : [value]));
   const repeatability = models.flatMap(({ end_to_end_first_ms: first, end_to_end_repeat_ms: repeat }) => {
     const share = ratio(repeat, first);

@@ -162,7 +162,7 @@ function listEdges(model: TracedModel, ranges: readonly Range[]): readonly Edge[
 }
 
 /** The granularity to use: the requested one, else the only one that was measured, else single layers. */
-function chooseGranularity(models: readonly TracedModel[], asked: number | undefined): number {
+function findGranularity(models: readonly TracedModel[], asked: number | undefined): number {
   if (asked !== undefined) return asked;
   const found = new Set(
     models.flatMap(({ layers }) =>
@@ -180,7 +180,7 @@ function chooseGranularity(models: readonly TracedModel[], asked: number | undef
  */
 export function openTraceBook(given: readonly TracedModel[], asked: number | undefined): TraceBook {
   const { models, repeated } = withoutRepeated(given);
-  const granularity = chooseGranularity(models, asked);
+  const granularity = findGranularity(models, asked);
   const account = createAccount();
   const inProcesses = models.map((model, i) => ({ model, process: `${i} ${model.source}` }));
   const occurrences: Occurrence[] = [];

@@ -25,7 +25,7 @@ interface ServerFlags {
 
 const LISTED = 100;
 
-function inWords(last: LoggedEvent | undefined): string {
+function describeLast(last: LoggedEvent | undefined): string {
   switch (last?.event.kind) {
     case undefined:
       return 'nothing has happened yet';
@@ -122,7 +122,7 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost, pl
         const { evaluation, last } = await client.get(id);
         const outcome = last?.event.kind === 'done' ? await showToEnd(client.follow(id, 0), SILENT) : undefined;
         const { json = false, wide = false } = flags;
-        const state = `${table([evaluation], host)}${inWords(last)}`;
+        const state = `${table([evaluation], host)}${describeLast(last)}`;
         if (json) {
           const shown = toDocument('evaluation', { ...evaluation, last });
           host.print(`${JSON.stringify({ ...shown, result: outcome && parseResult(outcome.done) }, null, 2)}\n`);
@@ -132,7 +132,7 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost, pl
           const shownTo = { ...outputs, quiet: json || outputs.quiet };
           await showOutcome(outcome, { plugin: evaluation.plugin, plugins, outputs: shownTo, json: false, wide }, host);
         } else if (outputs.exports.length > 0) {
-          throw new PlatformError('unavailable', `evaluation ${id} has no result to export: ${inWords(last)}`);
+          throw new PlatformError('unavailable', `evaluation ${id} has no result to export: ${describeLast(last)}`);
         }
       }),
     );

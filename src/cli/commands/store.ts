@@ -63,7 +63,7 @@ Examples:
       bytes.on('error', () => {});
       try {
         const target = await host.openStore(uri);
-        host.print(`imported ${inWords(await putRecords(fromJsonLines(bytes, name), target))}\n`);
+        host.print(`imported ${describeTransfer(await putRecords(fromJsonLines(bytes, name), target))}\n`);
       } catch (thrown) {
         throw host.signal.aborted ? cancellationOf(host.signal) : fileError(name, 'read', thrown);
       } finally {
@@ -77,11 +77,11 @@ Examples:
     .addHelpText('after', '\nExample:\n  mlmodelscope store sync --store mongodb://HOST/DATABASE')
     .action(async ({ store: uri }: StoreOption) => {
       const onWarning = (message: string): void => host.warn(`warning: ${message}`);
-      host.print(`synced ${inWords(await syncStore(uri, { onWarning, signal: host.signal }))}\n`);
+      host.print(`synced ${describeTransfer(await syncStore(uri, { onWarning, signal: host.signal }))}\n`);
     });
 }
 
-function inWords({ measurements, documents }: Transferred): string {
+function describeTransfer({ measurements, documents }: Transferred): string {
   return `${counted(measurements, 'measurement')} and ${counted(documents, 'other document')}`;
 }
 

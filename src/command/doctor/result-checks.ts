@@ -71,7 +71,7 @@ function labelOf(row: Model, all: readonly Model[]): string {
   return parts.length === 0 ? nameOf(row) : `${nameOf(row)} (${parts.join(', ')})`;
 }
 
-function listed(rows: readonly Model[], all: readonly Model[]): string {
+function listNames(rows: readonly Model[], all: readonly Model[]): string {
   return [...new Set(rows.map((row) => labelOf(row, all)))].join(', ');
 }
 
@@ -83,7 +83,7 @@ function ofModels(document: ResultDocument, has: (model: Model) => boolean): Mod
 function naming(has: (model: Model) => boolean, text: (names: string) => string) {
   return (document: ResultDocument): string | undefined => {
     const found = ofModels(document, has);
-    return found.length === 0 ? undefined : text(listed(found, document.models ?? []));
+    return found.length === 0 ? undefined : text(listNames(found, document.models ?? []));
   };
 }
 

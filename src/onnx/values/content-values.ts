@@ -16,7 +16,7 @@ function counted(value: bigint): number {
   return Number(value > most ? most : value < -most ? -most : value);
 }
 
-function finite(value: number): number {
+function clampToFinite(value: number): number {
   if (Number.isNaN(value)) return 0;
   return Math.min(LARGEST, Math.max(-LARGEST, value));
 }
@@ -31,5 +31,5 @@ export function contentValues({ elementType, content }: KnownValue): InputValues
     return listedValues(Array.from(elements, counted));
   }
   const read = elementType === 'float16' ? fromFloat16Bits : Number;
-  return listedValues(Array.from(elements, (element) => finite(read(element))));
+  return listedValues(Array.from(elements, (element) => clampToFinite(read(element))));
 }
