@@ -220,6 +220,7 @@ test('spans of OpenTelemetry have tags of all its types', async () => {
     tag('output_types', { stringValue: 'float16;float32' }),
     tag('element_type', { stringValue: 'int8' }),
     tag('signature', { boolValue: true }),
+    tag('after', { arrayValue: { values: [{ intValue: '0' }, { intValue: 2 }] } }),
   ];
   const times = { startTimeUnixNano: '1000', endTimeUnixNano: 6000 };
   const scopeSpans = [{ spans: [{ traceId: 'a', name: 'fc', ...times, attributes }] }];
@@ -227,7 +228,7 @@ test('spans of OpenTelemetry have tags of all its types', async () => {
   const [layer, ...others] = model?.layers ?? [];
   assert.deepEqual(others, []);
   assert.deepEqual([layer?.index, layer?.operator, layer?.samplesMs], ['3', 'Gemm', [0.005]]);
-  assert.deepEqual([layer?.operations, layer?.bytes, layer?.signature], [64.5, 32, undefined]);
+  assert.deepEqual([layer?.operations, layer?.bytes, layer?.signature, layer?.after], [64.5, 32, undefined, [0, 2]]);
   assert.deepEqual(layer?.inputs, [
     { elementType: 'float32', dims: [1, 8] },
     { elementType: undefined, dims: [] },
