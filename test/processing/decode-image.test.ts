@@ -69,5 +69,6 @@ describe('decoding pictures', () => {
   test('refuses TIFF, which the library itself could read', async () => {
     const tiff = await picture.clone().toFormat('tiff').toBuffer();
     await assert.rejects(decodeImage(tiff), { code: 'usage', message: /unsupported image format/ });
+    await assert.rejects(decodeImage(Buffer.from('x')), { message: /found 1 byte: / });
   });
 });
