@@ -1,8 +1,9 @@
 import { PlatformError } from '../base/errors.js';
-import { keepGoing } from '../base/keep-trying.js';
+import { keepTrying } from '../base/keep-trying.js';
 import { suggestion } from '../base/suggestion.js';
 import { leased, registrationIn } from './attach.js';
 import { failure, toFailure, type FinalEvent, type PlatformEvent } from '../evaluation/event.js';
+import { LostEvaluation } from './event-log.js';
 import type { EvaluationJob } from './job.js';
 import type { PlatformEnd, PluginSummary } from '../evaluation/link/link.js';
 import { PluginSession } from './plugin-session.js';
@@ -46,7 +47,11 @@ const MAX_PLUGINS = 256;
 const TOLD_PLACES = 10;
 
 /** Pauses between two attempts to store the end of an evaluation. */
-const STORE_RETRY = { firstPauseMs: 500, longestPauseMs: 30_000, isPassing: () => true };
+const STORE_RETRY = {
+  firstPauseMs: 500,
+  longestPauseMs: 30_000,
+  isPassing: (thrown: unknown): boolean => !(thrown instanceof LostEvaluation),
+};
 
 export class Dispatcher {
   readonly #sessions = new Set<PluginSession>();
@@ -163,7 +168,8 @@ export class Dispatcher {
   /** Stores how it ended. While the store fails, tries again, as long as this server has it. */
   async #end(job: EvaluationJob, how: FinalEvent): Promise<void> {
     const signal = AbortSignal.any([this.#closed.signal, job.left.signal]);
-    await keepGoing(() => job.finish(how), { ...STORE_RETRY, signal });
+    // Otherwise another server ends it, or the next one after this.
+    await keepTrying(() => job.finish(how), { ...STORE_RETRY, signal }).catch(() => undefined);
   }
 
   abandon(job: EvaluationJob): void {

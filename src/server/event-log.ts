@@ -17,8 +17,11 @@ function toLogged({ sequence, at, event }: EventDocument): LoggedEvent {
   return { sequence: Number(sequence), at, event: withoutResult(event) };
 }
 
-function lost(): PlatformError {
-  return new PlatformError('unavailable', 'another server has this evaluation now and continues it');
+/** This server can add nothing to an evaluation that another one has taken over. */
+export class LostEvaluation extends PlatformError {
+  constructor() {
+    super('unavailable', 'another server has this evaluation now and continues it');
+  }
 }
 
 export interface Cursor {
@@ -89,7 +92,7 @@ export class EventLog {
       this.#measurings++;
     } else {
       this.#account(event);
-      if (isFinal(event) && !(await this.isOwn())) throw lost();
+      if (isFinal(event) && !(await this.isOwn())) throw new LostEvaluation();
       const sequence = await this.#store(at, event);
       this.#events.push({ sequence, at, event: withoutResult(event) });
       if (isFinal(event)) this.#measuring = undefined;
@@ -102,9 +105,9 @@ export class EventLog {
       const sequence = (this.#events.at(-1)?.sequence ?? 0) + 1;
       if (await this.documents.insert({ ...eventKey(this.evaluation, sequence), at, event })) return sequence;
       // The previous server of the evaluation still added events, or this server has lost the evaluation.
-      if (!(await this.isOwn())) throw lost();
+      if (!(await this.isOwn())) throw new LostEvaluation();
       await this.catchUp();
-      if (this.hasEnded) throw lost();
+      if (this.hasEnded) throw new LostEvaluation();
     }
   }
 
