@@ -8,7 +8,7 @@ export {
 } from './evaluation/client/evaluation-client.js';
 export type { PluginSummary } from './evaluation/link/link.js';
 export type { FinalEvent, LoggedEvent, PlatformEvent } from './evaluation/event.js';
-export { type LoadedSubmission, type Submission, buildSubmission } from './evaluation/submission.js';
+export { type LoadedSubmission, type Submission, submissionOf } from './evaluation/submission.js';
 export type { EvaluationSummary } from './evaluation/records.js';
 
 export { connectAgent } from './agent/client/agent-client.js';

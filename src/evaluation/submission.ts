@@ -112,7 +112,7 @@ export async function loadSubmission(
 }
 
 /** Manifests as they are, models without their weights. @throws PlatformError as {@link loadEvaluation} */
-export async function buildSubmission(
+export async function submissionOf(
   named: string,
   options: Pick<LoadEvaluationOptions, 'signal' | 'onModel' | 'allowVersion'> = {},
 ): Promise<LoadedSubmission> {

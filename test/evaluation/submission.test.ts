@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
 import { join } from 'node:path';
-import { loadSubmission, buildSubmission, type Submission } from '../../src/evaluation/submission.js';
+import { loadSubmission, submissionOf, type Submission } from '../../src/evaluation/submission.js';
 import { AgentChoice_Placement } from '../../src/generated/mlmodelscope/evaluation/v1/submission.js';
 import { fromWireSubmission, toWireSubmission } from '../../src/evaluation/wire/submission-wire.js';
 import { weightlessBenchmark } from '../../src/measurement/weightless.js';
@@ -46,7 +46,7 @@ async function submitted(t: TestContext): Promise<{ readonly path: string; reado
   const folder = await folderWith(t, FILES);
   process.env['MLMODELSCOPE_CACHE'] = join(folder, 'cache');
   const path = join(folder, 'evaluations/e.yml');
-  const { submission } = await buildSubmission(path);
+  const { submission } = await submissionOf(path);
   return { path, submission: fromWireSubmission(toWireSubmission(submission)) };
 }
 
@@ -121,7 +121,7 @@ describe('a submission', { timeout: 60_000 }, () => {
   it('has the reason why its client could not read a model, and no bytes of this model', async (t) => {
     const folder = await folderWith(t, { ...FILES, 'graphs/other.onnx': 'no model' });
     process.env['MLMODELSCOPE_CACHE'] = join(folder, 'cache');
-    const made = await buildSubmission(join(folder, 'evaluations/e.yml'));
+    const made = await submissionOf(join(folder, 'evaluations/e.yml'));
     const travelled = fromWireSubmission(toWireSubmission(made.submission));
     assert.equal([...travelled.files].find(([path]) => path.endsWith('other.onnx'))?.[1], undefined);
     const { loaded, submission } = await loadSubmission(travelled);

@@ -15,7 +15,7 @@ import { prepareOutputs } from '../../command/outputs.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
 import type { Achieved } from '../../evaluation/achieved.js';
 import type { Plugin, Progress } from '../../evaluation/plugin.js';
-import { buildSubmission } from '../../evaluation/submission.js';
+import { submissionOf } from '../../evaluation/submission.js';
 import { setSpanModels, noteTrace } from '../../evaluation/span-attributes.js';
 import { agentsField, mostAgents, type Placement, PLACEMENTS, type AgentChoice } from '../../manifest/agents.js';
 import { takenBy } from '../../manifest/load.js';
@@ -137,7 +137,7 @@ async function evaluateWith(
   const outputs = await prepareOutputs(flags);
   const progress: Progress = host.progress(flags.quiet ?? false);
   const { signal } = host;
-  const { loaded, submission } = await buildSubmission(path, {
+  const { loaded, submission } = await submissionOf(path, {
     signal,
     allowVersion: flags.allowVersion,
     onModel: (name, done, total) => progress.step('loading', done, total, name),
