@@ -177,7 +177,8 @@ describe("layers of the platform's agents", () => {
   test('have the ids of their traces, unless there are more than a thousand, or a trace without one', async () => {
     const idsOf = async (ids: readonly unknown[]) => {
       const run = { operationName: 'c_predict', startTime: 1, duration: 5, processID: 'p', tags: [] };
-      const data = ids.map((traceID) => ({ spans: [{ ...run, traceID }], processes: {} }));
+      const layer = { ...run, operationName: 'fc', tags: [{ key: 'layer_sequence_index', value: '0' }] };
+      const data = ids.map((traceID) => ({ spans: [run, layer].map((one) => ({ ...one, traceID })), processes: {} }));
       return (await readText(JSON.stringify({ data }), { model: 'tiny' }))[0]?.traceIds.length;
     };
     const ids = Array.from({ length: 1001 }, (_, at) => at.toString(16));

@@ -47,6 +47,8 @@ test('a request to serve with a long name or large batches is refused', () => {
     fromWireOpen(toWireOpen({ ...request, ...changes }), 1);
   const largest = { name: 'x'.repeat(1000), batching: { limit: MAX_SAMPLES, waitMs: 60_000 } };
   assert.equal(arrives(largest).batching.limit, MAX_SAMPLES);
+  const smallest = { limit: 1, waitMs: 0 };
+  assert.deepEqual(arrives({ batching: smallest }).batching, smallest);
   assert.throws(() => arrives({ name: 'x'.repeat(1001) }), { code: 'usage', message: /name/ });
   for (const batching of [
     { limit: MAX_SAMPLES + 1, waitMs: 0 },
