@@ -43,11 +43,11 @@ const SEARCH_UTILIZATION = 0.6;
 
 /**
  * Times of stand-ins that have all of a model's work, over those of their models: mean, and 95 % (docs/load.md). What a
- * stand-in has besides takes some 40 µs, which is much of a shorter run.
+ * stand-in has besides takes up to 0.3 ms, which is much of a short run.
  */
-const WHOLE_RATIO = 1.016;
+const WHOLE_RATIO = 1.024;
 const WHOLE_ERROR = 0.04;
-const MIN_WHOLE_MS = 5;
+const WHOLE_ERROR_MS = 0.3;
 
 /** Predicts trials of one model, from its estimates and from runs of a stand-in on the machine. */
 export class ModelPredictor {
@@ -124,11 +124,11 @@ export class ModelPredictor {
     const slowness = new Slowness(known);
     const { error = 0, isWhole = false } = this.#standIn ?? {};
     const [batch = 1] = samplesAsked(run.settings);
-    const seen = { batch, ms: slowness.undisturbedMs / WHOLE_RATIO, error: WHOLE_ERROR };
-    const isComparable = isWhole && slowness.undisturbedMs >= MIN_WHOLE_MS;
+    const ms = slowness.undisturbedMs / WHOLE_RATIO;
+    const seen = { batch, ms, error: Math.hypot(WHOLE_ERROR, WHOLE_ERROR_MS / ms) };
     return {
       ...common,
-      times: addError(isComparable ? weighTimes(times, seen) : times, error),
+      times: addError(isWhole ? weighTimes(times, seen) : times, error),
       costs: newest,
       slowness,
     };
