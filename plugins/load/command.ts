@@ -46,7 +46,7 @@ import { runLoad } from './run-load.js';
 import { Samples } from './samples.js';
 import type { DeploymentAddress } from './serve.js';
 import { BATCH_QUERIES, CLOSED_QUERIES } from './trials.js';
-import { checkSettings, fields, type LoadSettings, OPTIONS, SCENARIOS, settingsOf } from './settings.js';
+import { checkSettings, fields, type LoadSettings, OPTIONS, SCENARIOS, parseValues } from './settings.js';
 
 interface LoadOptions extends InputOptions, AgentOptions, OutputOptions, RuntimeAxes {
   readonly arrivals?: string;
@@ -71,7 +71,7 @@ async function parseSettings(options: LoadOptions, hasModels: boolean): Promise<
   const given = Object.entries(OPTIONS).map(([key, option]) => {
     return [key, ownValue<unknown>({ ...options }, new Option(option).attributeName())] as const;
   });
-  const settings = settingsOf({
+  const settings = parseValues({
     ...Object.fromEntries(given),
     arrivals: options.arrivals === undefined ? undefined : await readArrivals(options.arrivals),
     measure: validate || !predict,

@@ -97,7 +97,7 @@ export const OPTIONS = {
 } as const;
 
 /** Of the values that the command's options gave. @throws PlatformError `usage` */
-export function settingsOf(given: z.input<typeof settingsSchema>): LoadSettings {
+export function parseValues(given: z.input<typeof settingsSchema>): LoadSettings {
   const { data, error } = settingsSchema.safeParse(given);
   if (data !== undefined) return data;
   const [issue] = error.issues;

@@ -39,6 +39,11 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
+/** The code that the operating system or a library gave an error, such as ENOENT; empty for none. */
+export function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+}
+
 const MAX_STACK_LINES = 8;
 
 /** For foreign code, such as a plugin's: with the beginning of the stack, which names the line of the code. */

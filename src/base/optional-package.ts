@@ -1,4 +1,4 @@
-import { PlatformError } from './errors.js';
+import { codeOf, messageOf, PlatformError } from './errors.js';
 
 /** Not installed with this package, because few users need them and they are large. */
 export interface OptionalPackages {
@@ -8,8 +8,7 @@ export interface OptionalPackages {
 }
 
 function isMissing(error: unknown, packages: readonly string[]): boolean {
-  if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') return false;
-  return packages.some((name) => error.message.includes(`'${name}'`));
+  return codeOf(error) === 'ERR_MODULE_NOT_FOUND' && packages.some((name) => messageOf(error).includes(`'${name}'`));
 }
 
 /** @returns PlatformError `unsupported` that says how to install a missing package, else the error itself */

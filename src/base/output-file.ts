@@ -1,7 +1,7 @@
 import { access, constants, lstat, open } from 'node:fs/promises';
 import path from 'node:path';
 import { writeFileAtomically } from './atomic-file.js';
-import { messageOf, PlatformError } from './errors.js';
+import { codeOf, messageOf, PlatformError } from './errors.js';
 import { type FileContent, writeContent } from './file-content.js';
 import { isFolder } from './is-folder.js';
 import { makeFolder } from './make-folder.js';
@@ -27,12 +27,12 @@ export async function writeOutput(file: string, content: FileContent): Promise<v
   }
 }
 
-const NO_ROOM: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-const FILE_IN_PATH: ReadonlySet<unknown> = new Set(['ENOTDIR', 'EEXIST']);
+const FILE_IN_PATH: ReadonlySet<string> = new Set(['ENOTDIR', 'EEXIST']);
 
 function unwritable(file: string, cause: unknown): PlatformError {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  const code = codeOf(cause);
   if (FILE_IN_PATH.has(code)) {
     return new PlatformError('usage', `${file} cannot be written: a part of that path is a file; name another file`);
   }

@@ -1,4 +1,5 @@
 import { readFileSync, readlinkSync } from 'node:fs';
+import { codeOf } from './errors.js';
 
 /** Identified by more than the id, which a later process may reuse. Plain data, so that it can be stored. */
 export interface ProcessLife {
@@ -23,7 +24,7 @@ export function isRunning(pid: number): boolean {
     return true;
   } catch (thrown) {
     // EPERM: it runs, as another user.
-    return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM';
+    return codeOf(thrown) === 'EPERM';
   }
 }
 
@@ -33,7 +34,7 @@ export function hasEnded({ machine, pid, startTicks }: ProcessLife): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+    return codeOf(error) === 'ESRCH';
   }
   const status = readStatus(pid);
   return status !== undefined && (status.isZombie || status.startTicks !== startTicks);

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
-import { messageOf } from './errors.js';
+import { codeOf, messageOf } from './errors.js';
 
 /** `found` follows the word "found". */
 export interface NotAFile {
@@ -29,8 +29,7 @@ const BY_ERROR_CODE: ReadonlyMap<string, string> = new Map([
 ]);
 
 function failure(thrown: unknown): NotAFile {
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  return { ok: false, found: BY_ERROR_CODE.get(code) ?? `an unreadable file (${messageOf(thrown)})` };
+  return { ok: false, found: BY_ERROR_CODE.get(codeOf(thrown)) ?? `an unreadable file (${messageOf(thrown)})` };
 }
 
 /** Never waits for a pipe's writer. The caller closes it. */

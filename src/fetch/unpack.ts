@@ -6,7 +6,7 @@ import { Parser, type ReadEntry } from 'tar';
 import yauzl from 'yauzl';
 import { HOST } from '../base/atomic-file.js';
 import { throwIfCancelled } from '../base/cancellation.js';
-import { messageOf, PlatformError } from '../base/errors.js';
+import { codeOf, messageOf, PlatformError } from '../base/errors.js';
 import { quoted } from '../base/quoted.js';
 import { pathWithin } from '../manifest/fetched-files.js';
 
@@ -77,7 +77,7 @@ class SafeFolder {
         await file.close();
       }
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      const code = codeOf(error);
       if (code === 'EEXIST' || code === 'ENOTDIR') throw refused(this.archive, `${quoted(name)} in it is there twice`);
       if (code === 'ENAMETOOLONG') throw refused(this.archive, `the name ${quoted(name)} in it is too long`);
       throw error;

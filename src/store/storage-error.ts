@@ -1,4 +1,4 @@
-import { PlatformError, messageOf } from '../base/errors.js';
+import { codeOf, messageOf, PlatformError } from '../base/errors.js';
 
 const REMEDIES: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'this user may not read or write there: change the permissions, or choose another place with --store'],
@@ -18,8 +18,7 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
 /** `what` completes a sentence: "cannot be opened". A PlatformError, which already has advice, is passed on. */
 export function storageError(address: string, what: string, thrown: unknown): PlatformError {
   if (thrown instanceof PlatformError) return thrown;
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  const reason = REMEDIES.get(code) ?? messageOf(thrown);
+  const reason = REMEDIES.get(codeOf(thrown)) ?? messageOf(thrown);
   return new PlatformError('storage', `The store ${address} ${what}: ${reason}.`, { cause: thrown });
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_BATCHING } from '../../src/load/batcher.js';
-import { VirtualClock } from '../../src/load/clock.js';
+import { type LoadClock, VirtualClock } from '../../src/load/clock.js';
 import { nearestRank } from '../../src/load/percentiles.js';
 import { poissonArrivals } from '../../src/load/schedule.js';
 import { type ServiceTimes, simulatedTarget, simulateTrial } from '../../src/load/simulate.js';
@@ -11,7 +11,9 @@ import {
   type Dispatch,
   DISPATCHES,
   type QueryRecord,
+  type Target,
   Trial,
+  type TrialOptions,
   type TrialOutcome,
 } from '../../src/load/trial.js';
 import { CONSTANT, exponentialService, poissonTrial, summarized } from './support.js';
@@ -25,6 +27,22 @@ const stallAt = (atMs: number) => ({
 });
 
 const OPEN = { dispatch: 'turns', seed: 1, limit: 1 } as const;
+
+/** Runs a trial to its end. @param generator the clock as the generator sees it */
+function runTrial(options: TrialOptions, target: Target, clock: VirtualClock, generator: LoadClock = clock) {
+  const records: QueryRecord[] = [];
+  let outcome: TrialOutcome | undefined;
+  new Trial(
+    options,
+    [target],
+    generator,
+    (one) => records.push(one),
+    (end) => (outcome = end),
+  ).start();
+  clock.run();
+  assert.ok(outcome);
+  return { records, outcome };
+}
 
 function percentilesOf(records: readonly QueryRecord[]): readonly number[] {
   const sorted = Float64Array.from(records, ({ scheduledMs, finishedMs }) => finishedMs - scheduledMs).sort();
@@ -61,19 +79,9 @@ test('a generator that is stalled itself gives no result', () => {
     // Nothing happens in the generator from 1000 ms to 1050 ms.
     at: (ms: number, call: () => void) => clock.at(ms >= 1000 && ms < 1050 ? 1050 : ms, call),
   };
-  const records: QueryRecord[] = [];
-  let outcome: TrialOutcome | undefined;
   const plan = { kind: 'open', arrivals: regular(2000, 1.5) } as const;
   const target = simulatedTarget(clock, NO_BATCHING, CONSTANT);
-  new Trial(
-    { ...OPEN, plan },
-    [target],
-    stalled,
-    (one) => records.push(one),
-    (end) => (outcome = end),
-  ).start();
-  clock.run();
-  assert.ok(outcome);
+  const { records, outcome } = runTrial({ ...OPEN, plan }, target, clock, stalled);
   const summary = summarizeTrial(records, outcome, { bound: { ms: 20, share: 0.99 }, servers: 1, isOpen: true });
   assert.match(summary.invalid ?? '', /the generator sent 1 % of the queries more than .* late/);
   assert.equal(summary.holds, null);
@@ -126,40 +134,21 @@ test('queries that a trial leaves without an answer are known, also where none w
 
 test('an answer that comes late, to a query that was answered within the bound, is not over it', () => {
   const clock = new VirtualClock();
-  const records: QueryRecord[] = [];
-  let outcome: TrialOutcome | undefined;
   // Runs take 8 ms, and the message about them 5 ms.
   const target = simulatedTarget(clock, NO_BATCHING, { runMs: () => 8, returnMs: 5 });
   const plan = { kind: 'open', arrivals: regular(1000, 12) } as const;
-  new Trial(
-    { ...OPEN, plan, bound: { ms: 10, share: 0.99 } },
-    [target],
-    clock,
-    (one) => records.push(one),
-    (end) => (outcome = end),
-  ).start();
-  clock.run();
-  assert.deepEqual([outcome?.end.kind, outcome?.over, records.length], ['complete', 0, 1000]);
+  const { records, outcome } = runTrial({ ...OPEN, plan, bound: { ms: 10, share: 0.99 } }, target, clock);
+  assert.deepEqual([outcome.end.kind, outcome.over, records.length], ['complete', 0, 1000]);
 });
 
 test('a trial whose queries all fail has no result, and the error of the first one', () => {
   const clock = new VirtualClock();
-  const records: QueryRecord[] = [];
-  let outcome: TrialOutcome | undefined;
   const target = {
     send: (_: number, answered: (answer: Answer) => void) =>
       answered({ startedMs: null, finishedMs: clock.now(), batch: null, error: 'out of memory' }),
   };
   const plan = { kind: 'open', arrivals: regular(10, 10) } as const;
-  new Trial(
-    { ...OPEN, plan },
-    [target],
-    clock,
-    (one) => records.push(one),
-    (end) => (outcome = end),
-  ).start();
-  clock.run();
-  assert.ok(outcome);
+  const { records, outcome } = runTrial({ ...OPEN, plan }, target, clock);
   const { failed, failure, invalid } = summarizeTrial(records, outcome, { bound: undefined, servers: 1, isOpen: true });
   assert.deepEqual([failed, failure, invalid], [10, 'out of memory', 'no query was answered']);
 });
@@ -172,21 +161,13 @@ test('a run may take longer than a minute', () => {
 
 test('a server that ends makes the trial fail with its reason', () => {
   const clock = new VirtualClock();
-  let outcome: TrialOutcome | undefined;
   const target = {
     send: (_: number, answered: (answer: never) => void) =>
       answered({ startedMs: null, finishedMs: 1, batch: null, error: 'gone', isLast: true } as never),
   };
   const plan = { kind: 'open', arrivals: regular(10, 10) } as const;
-  new Trial(
-    { ...OPEN, plan },
-    [target],
-    clock,
-    () => undefined,
-    (end) => (outcome = end),
-  ).start();
-  clock.run();
-  assert.deepEqual(outcome?.end, { kind: 'failed', reason: 'gone' });
+  const { outcome } = runTrial({ ...OPEN, plan }, target, clock);
+  assert.deepEqual(outcome.end, { kind: 'failed', reason: 'gone' });
 });
 
 test('clients send their next query after the answer and the think time', () => {

@@ -1,5 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from '../../base/errors.js';
 
 /** Processes of a group wait only for each other, and check for no other load: for tests, which use no times. */
 export const LOCK_GROUP_VARIABLE = 'MLMODELSCOPE_TURN_GROUP';
@@ -52,7 +53,7 @@ function tryToTake(holder: number): Promise<MachineLock | undefined> {
       socket.write(String(holder));
     });
     server.once('error', (error) => {
-      const isTaken = 'code' in error && error.code === 'EADDRINUSE';
+      const isTaken = codeOf(error) === 'EADDRINUSE';
       // If the system does not allow such an address, this process does not wait.
       resolve(isTaken ? undefined : { release: () => undefined });
     });

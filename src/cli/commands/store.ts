@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { counted } from '../../base/counted.js';
 import { cancellationOf } from '../../base/cancellation.js';
-import { messageOf, PlatformError } from '../../base/errors.js';
+import { codeOf, messageOf, PlatformError } from '../../base/errors.js';
 import { requireWritable, writeOutput } from '../../base/output-file.js';
 import { openRegularFile } from '../../base/regular-file.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
@@ -97,7 +97,7 @@ async function writeToStdout(lines: AsyncIterable<string>): Promise<void> {
     await pipeline(Readable.from(lines), process.stdout, { end: false });
   } catch (thrown) {
     // The reader has closed the pipe.
-    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EPIPE')) throw thrown;
+    if (codeOf(thrown) !== 'EPIPE') throw thrown;
   }
 }
 

@@ -137,6 +137,8 @@ function traitOfOutputs(opType: string, read: ReadonlySet<Trait>): Trait | undef
 /** Classes of a graph's constants, and of the values that follow from them, by name. */
 export function valueClasses(graph: Graph): ReadonlyMap<string, ValueClass> {
   const traits = new Map(traitsOfConstants(graph.initializers));
+  // A condition alone hides nothing.
+  if ([...traits.values()].every((one) => one === 'condition')) return new Map();
   const { produced, fromShapes } = constantValues(graph);
   const isKnown = (name: string): boolean => graph.initializers.has(name) || produced.has(name) || fromShapes.has(name);
   for (const { opType, inputs, outputs } of graph.nodes) {

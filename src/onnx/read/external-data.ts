@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { StringStringEntryProto } from '../../generated/onnx/onnx.js';
-import { PlatformError } from '../../base/errors.js';
+import { codeOf, PlatformError } from '../../base/errors.js';
 import type { TensorData } from '../model/model.js';
 import { isInside } from '../../base/is-inside.js';
 import { quoted } from '../../base/quoted.js';
@@ -105,7 +105,7 @@ export class ExternalData {
       if (stats.isFile()) return { path: real, byteLength: stats.size };
     } catch (error) {
       if (error instanceof PlatformError) throw error;
-      if (isOptional && error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      if (isOptional && codeOf(error) === 'ENOENT') return undefined;
       const problem = `its external data is in ${quoted(location)}, which cannot be read from ${this.#folder}`;
       throw this.#error(owner, problem, 'Put the file that belongs to the model there.', error);
     }

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { messageOf, PlatformError } from '../../base/errors.js';
+import { codeOf, messageOf, PlatformError } from '../../base/errors.js';
 import { FairSemaphore, type TakeOptions } from '../../base/fair-semaphore.js';
 import type { Described, FromThread, ToThread } from './messages.js';
 
@@ -59,7 +59,7 @@ export class SubmissionLoader {
       };
       const overdue = setTimeout(() => fail(tooMuch(`${this.#limits.timeMs / 1000} s`)), this.#limits.timeMs);
       const onError = (error: unknown): void => {
-        const isMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+        const isMemory = codeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY';
         fail(isMemory ? tooMuch(`${this.#limits.memoryMib} MiB of memory`) : error);
       };
       const onExit = (): void => fail(new PlatformError('internal', 'reading the submission ended without an answer'));

@@ -1,4 +1,4 @@
-import { PlatformError, messageOf } from '../../base/errors.js';
+import { codeOf, messageOf, PlatformError } from '../../base/errors.js';
 import { storageError } from '../storage-error.js';
 
 /** Remedies for LMDB's own errors, by their numbers (liblmdb, lmdb.h). */
@@ -11,8 +11,7 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
 ]);
 
 export function lmdbError(folder: string, what: string, thrown: unknown): PlatformError {
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  const remedy = REMEDIES.get(code);
+  const remedy = REMEDIES.get(codeOf(thrown));
   if (remedy === undefined) return storageError(folder, what, thrown);
   return new PlatformError('storage', `The store ${folder} ${what}: ${remedy} (${messageOf(thrown)}).`, {
     cause: thrown,

@@ -1,4 +1,4 @@
-import { messageOf, PlatformError, type ErrorCode } from '../../base/errors.js';
+import { codeOf, type ErrorCode, messageOf, PlatformError } from '../../base/errors.js';
 import { ownValue } from '../../base/own-value.js';
 
 interface Remedy {
@@ -46,7 +46,7 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
 /** Converts an error of the client into an error with advice. An error that may pass is `unavailable`. */
 export function amqpError({ address, user }: NamedBroker, thrown: unknown): PlatformError {
   if (thrown instanceof PlatformError) return thrown;
-  const remedy = ownValue(REMEDIES, thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '');
+  const remedy = ownValue(REMEDIES, codeOf(thrown));
   const said = messageOf(thrown);
   const options = { cause: thrown };
   if (remedy === undefined) {

@@ -6,7 +6,7 @@ import {
   type Envelope,
   type Publisher,
 } from 'rabbitmq-client';
-import { messageOf, PlatformError } from '../../base/errors.js';
+import { codeOf, messageOf, PlatformError } from '../../base/errors.js';
 import { type Clock, monotonicClock } from '../../base/clock.js';
 import { keepTrying } from '../../base/keep-trying.js';
 import {
@@ -107,8 +107,7 @@ export class AmqpWorkQueue implements WorkQueue {
           return { waiting: messageCount, serving: consumerCount };
         });
       } catch (thrown) {
-        if (thrown instanceof Error && 'code' in thrown && thrown.code === 'NOT_FOUND')
-          return { waiting: 0, serving: 0 };
+        if (codeOf(thrown) === 'NOT_FOUND') return { waiting: 0, serving: 0 };
         throw thrown;
       }
     });

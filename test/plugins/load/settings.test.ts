@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkSettings, runSizes, settingsOf, settingsSchema } from '../../../plugins/load/settings.js';
+import { checkSettings, runSizes, parseValues, settingsSchema } from '../../../plugins/load/settings.js';
 import { firstSeed, planTrials } from '../../../plugins/load/trials.js';
 
 function problemWith(settings: object, { agents = 1, isDeployed = false, hasModels = true } = {}): string {
@@ -37,7 +37,7 @@ test('a value of an option that is out of its limits is refused with the name of
     [{ rates: Array.from({ length: 101 }, (_, rate) => rate + 1) }, /^rates \(--rate\): expected at most 100 values$/],
     [{ arrivals: Array(100_001).fill(0) }, /^arrivals \(--arrivals\): expected at most 100000 arrivals$/],
   ] as const) {
-    assert.throws(() => settingsOf(settings), { code: 'usage', message });
+    assert.throws(() => parseValues(settings), { code: 'usage', message });
   }
 });
 
