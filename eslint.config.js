@@ -98,6 +98,19 @@ export default tseslint.config(
       ],
     },
   },
+  {
+    files: ['{src,plugins}/**/*.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'CallExpression:matches([callee.object.name="Math"], [callee.property.name=/^(push|unshift)$/]) > SpreadElement',
+          message: 'A long list overflows the stack: use src/base/long-lists.js.',
+        },
+      ],
+    },
+  },
   ...LEVELS.map((folderLevels) => {
     const { folder } = folderLevels;
     const name = folder.replaceAll('/', '-');

@@ -56,6 +56,14 @@ for (const threads of new Set([1, availableParallelism()])) {
   );
 }
 
+// Before the families, whose measurements start tracing themselves.
+const traced = await benchmarkTracing();
+print(
+  `tracing: a span costs ${traced.offNs.toFixed(0)} ns where tracing is off, ${(traced.onNs / 1000).toFixed(1)} µs where it is on; ` +
+    `a call to an agent takes ${traced.callOffMs.toFixed(2)} and ${traced.callOnMs.toFixed(2)} ms; the profile of ${traced.model}'s ` +
+    `${traced.kernels} kernels adds ${traced.profileMs.toFixed(3)} to ${traced.modelMs.toFixed(3)} ms`,
+);
+
 for (const { known, model, newBricks, bricks, brickSeconds, wholeSeconds } of await benchmarkFamilies()) {
   const share = ((100 * brickSeconds) / wholeSeconds).toFixed(0);
   print(
@@ -63,11 +71,3 @@ for (const { known, model, newBricks, bricks, brickSeconds, wholeSeconds } of aw
       `${share} % of the ${wholeSeconds.toFixed(2)} s that measuring it whole takes`,
   );
 }
-
-// Last, because tracing stays on.
-const traced = await benchmarkTracing();
-print(
-  `tracing: a span costs ${traced.offNs.toFixed(0)} ns where tracing is off, ${(traced.onNs / 1000).toFixed(1)} µs where it is on; ` +
-    `a call to an agent takes ${traced.callOffMs.toFixed(2)} and ${traced.callOnMs.toFixed(2)} ms; the profile of ${traced.model}'s ` +
-    `${traced.kernels} kernels adds ${traced.profileMs.toFixed(3)} to ${traced.modelMs.toFixed(3)} ms`,
-);

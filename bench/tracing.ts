@@ -60,7 +60,7 @@ function spanNs(count: number): number {
   return Math.max(0, spanned() - plain());
 }
 
-/** The cost of tracing where it is off, where it is on, and inside of a model. It must run last: tracing stays on. */
+/** The cost of tracing where it is off, where it is on, and inside of a model. Tracing stays on. */
 export async function benchmarkTracing(model = 'mobilenet_v2'): Promise<TracingBenchmark> {
   if (activeTracing() !== undefined) throw new Error('tracing is on already');
   const agent = await startAgent();

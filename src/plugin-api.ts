@@ -8,10 +8,15 @@ export type { ManifestIdentity } from './manifest/identity.js';
 // A plugin, and its evaluation
 export type { CommandHost, Plugin } from './evaluation/plugin.js';
 export type { EstimatedBricks } from './measurement/estimated-bricks.js';
-export type { Achieved } from './evaluation/achieved.js';
-export type { Evaluation, EvaluationContext, EvaluationRequest } from './evaluation/evaluation.js';
+export type {
+  Achieved,
+  Evaluation,
+  EvaluationContext,
+  EvaluationRequest,
+  ShownResult,
+  ShowOptions,
+} from './evaluation/evaluation.js';
 export type { EvaluationEvent } from './evaluation/event.js';
-export type { ShownResult, ShowOptions } from './evaluation/shown-result.js';
 export { whileTelling } from './evaluation/while-telling.js';
 export { setSpanModels, setSpanFramework, noteTrace } from './evaluation/span-attributes.js';
 export { loadEvaluation } from './registry/load-evaluation.js';
@@ -60,7 +65,7 @@ export {
   type LogOption,
   type ReuseOptions,
 } from './command/options.js';
-export { durationOption, listOption, numberOption, wholeNumberOption } from './base/option-value.js';
+export { durationOption, listOption, numberOption, percentOption, wholeNumberOption } from './base/option-value.js';
 export { threadsSchema } from './base/default-threads.js';
 export { numberFrom, numberIn, positiveNumber, wholeNumber } from './base/bounded-number.js';
 export { checkInputs, loadBatches, loadModels, runsOn } from './command/load-models.js';
@@ -105,7 +110,9 @@ export { combine, isFirstOf } from './base/combinations.js';
 export { ownValue } from './base/own-value.js';
 export { finite } from './base/finite.js';
 export { mean, median } from './base/mean.js';
+export { append, hypotOf, maxOf, minOf } from './base/long-lists.js';
 export { sumOf } from './base/sum-of.js';
+export { tableOfNames } from './base/table-of-names.js';
 export { makeFolder } from './base/make-folder.js';
 export { readRegularFile } from './base/regular-file.js';
 export { readJsonFile } from './base/json-file.js';
@@ -130,7 +137,13 @@ export {
   layerGraph,
   type LayerGraph,
 } from './onnx/layers/layer-graph.js';
-export { CLASS_VALUES, decidesTime, valueClasses, withClassesOfConstants } from './onnx/layers/value-classes.js';
+export {
+  CLASS_VALUES,
+  decidesTime,
+  valueClasses,
+  valuesOfClass,
+  withClassesOfConstants,
+} from './onnx/layers/value-classes.js';
 export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/layers/rename-subgraphs.js';
 export { nestedNodes } from './onnx/model/nested-nodes.js';
 export { readNames, listSubgraphs } from './onnx/model/subgraphs.js';
@@ -144,6 +157,7 @@ export { countOperations, totalOperations } from './onnx/operators/operations.js
 export { findMeaning, findOldestOpset } from './onnx/operators/operator-versions.js';
 export { steeringConstants } from './onnx/operators/steering.js';
 export { largestLayer, type MemoryNeed, needOfGraph } from './onnx/layers/memory-need.js';
+export { constantValues } from './onnx/model/constant-values.js';
 export { readsShapeOnly, findSteeringValues } from './onnx/operators/steering-values.js';
 
 // Reference logs
@@ -208,6 +222,7 @@ export {
 } from './measurement/system.js';
 export { systemDifferences } from './measurement/system-differences.js';
 export { SOFTWARE_FACTS } from './measurement/surroundings.js';
+export { isOutermost } from './measurement/kernel-facts.js';
 export { type Benchmark, type BenchmarkInput, inputBytes } from './measurement/benchmark.js';
 export {
   modelFromBenchmark,
@@ -253,8 +268,8 @@ export {
   subjectKey,
 } from './measurement/measurement.js';
 export { xoshiro128pp } from './base/random.js';
-export { latencyOfOutcome, TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
-export { studentWidth } from './measurement/student.js';
+export { factorOfSums, latencyOfOutcome, TRIM, trimmed, trimmedMean } from './measurement/trimmed-mean.js';
+export { studentWidth, Z_95 } from './measurement/student.js';
 export { assertEnoughCores } from './measurement/enough-cores.js';
 export { usedCores } from './measurement/used-cores.js';
 export { disturbanceOf, isDisturbed, sharedShareOf } from './measurement/disturbance.js';
@@ -262,7 +277,7 @@ export { measurementWarnings, type NoiseWarning } from './measurement/noise.js';
 
 // Several bricks in one graph
 export { buildComposite, spelledOut } from './composite/composite.js';
-export { footprintClass, isColdFootprint } from './composite/footprint.js';
+export { ASSUMED_CACHE_BYTES, footprintClass, isColdFootprint } from './composite/footprint.js';
 export { GATHERING } from './composite/read-operators.js';
 export { isProducible, Producers } from './composite/producers.js';
 export { protocolOfComposite } from './composite/protocol-of-composite.js';
@@ -294,12 +309,21 @@ export {
 export { type BatchLine, type BatchTime, batchCurve, interpolated, lineThrough } from './load/batch-curve.js';
 export { NO_BATCHING } from './load/batcher.js';
 export { type Bound, BOUND_EXAMPLES, parseBound } from './load/bound.js';
-export { leastQueries, nearestRank } from './load/percentiles.js';
+export { leastQueries, nearestRank, wholeFrom } from './load/percentiles.js';
 export { offeredRate, poissonArrivals } from './load/schedule.js';
 export { largestRate, type RateSearching, type RateTrial, searchRate } from './load/search.js';
 export { type ServiceTimes, simulateTrial } from './load/simulate.js';
 export { PERCENTILES, summarizeTrial, type TrialSummary } from './load/summary.js';
-export { DISPATCHES, type Plan, type QueryRecord, type SentQuery, type TrialOptions } from './load/trial.js';
+export {
+  DISPATCHES,
+  MAX_OUTSTANDING,
+  MAX_QUERIES,
+  type Plan,
+  type QueryRecord,
+  type SentQuery,
+  type TrialOptions,
+} from './load/trial.js';
 export { standInModel } from './generator/stand-in.js';
-export type { DeployedModel, TargetEnd, TargetSpec } from './generator/messages.js';
+export type { ServingEnd } from './agent/client/serving-client.js';
+export type { DeployedModel, TargetSpec } from './generator/messages.js';
 export { type LoadGenerator, type RanTrial, startGenerator } from './generator/start.js';

@@ -44,7 +44,13 @@ function sample(): Uint8Array {
   };
   const alone = { ...request, footprintBytes: 0n, replaces: '2026-01-02T03:04:05.678Z' };
   const traceContext = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' };
-  return WorkItem.encode({ version: 1, requests: [request, alone], wantedBy: 'batch 1', traceContext }).finish();
+  return WorkItem.encode({
+    version: 1,
+    requests: [request, alone],
+    wantedBy: 'batch 1',
+    store: '',
+    traceContext,
+  }).finish();
 }
 
 /** Messages of queues, as the agents that serve them read them. */

@@ -1,5 +1,4 @@
 import {
-  type AgentDescription,
   assertEnoughCores,
   type BenchmarkAgent,
   type EvaluationRequest,
@@ -43,14 +42,14 @@ export function toEstimation(
   { settings, threads, startMs = 0, ...given }: EstimationToMake,
   { description }: Pick<BenchmarkAgent, 'description'>,
 ): Estimation {
-  const { target_error: targetPercent, repeat_limit: repeatLimit } = settings;
+  const { target_error: targetPercent, repeat_limit: repeatLimit, measure_end_to_end: measureEndToEnd } = settings;
   return {
     ...given,
     ...settings,
     settings,
     runOptions: buildRunOptions(threads, description, settings),
-    measureEndToEnd: settings.measure_end_to_end,
-    check: isChecked(settings, description),
+    measureEndToEnd,
+    check: settings.check ?? (measureEndToEnd && settings.cut === 'kernel' && isAbleTo(description, 'trace')),
     measure: checkMeasure(settings),
     precision: { targetError: targetPercent / 100, repeatLimit, leastRepeatMs: MIN_REPEAT_MS },
     remeasure: remeasureAsked(settings.remeasure),
@@ -67,11 +66,6 @@ export function readEstimation(
   const { name: evaluation, threads, batch_size: batch, trace_url_template: traceUrlTemplate } = manifest;
   const given = { evaluation, identities, models, unusable, batch, protocol, limits, traceUrlTemplate };
   return toEstimation({ ...given, settings, threads, startMs }, agent);
-}
-
-/** Whether bricks are checked: where whole models are measured too, unless the cut or the runtime makes it impossible. */
-function isChecked({ check, cut, measure_end_to_end: isWhole }: Settings, description: AgentDescription): boolean {
-  return check ?? (isWhole && cut === 'kernel' && isAbleTo(description, 'trace'));
 }
 
 export const NO_WHOLE_MODEL = { weights: 'no whole model was run' };

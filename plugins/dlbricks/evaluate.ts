@@ -18,7 +18,6 @@ import {
   type System,
   type Task,
   taskKey,
-  type UnusableModel,
   groupedBy,
 } from '../../src/plugin-api.js';
 import { type CutSettings, chooseGranularity } from './bricks/decompose.js';
@@ -33,7 +32,7 @@ import {
 } from './bricks/prepare-model.js';
 import { countKernels } from './bricks/recipe.js';
 import { uniqueBricks } from './bricks/unique-bricks.js';
-import { bytesNote } from './bricks/prepare-extended.js';
+import { bytesNote, nodesNote } from './bricks/prepare-extended.js';
 import { groupObservations } from './estimate/brick-latency.js';
 import { type ComposableModel, composeAll, listWholeLatencies } from './compose-all.js';
 import { checkModels } from './measure/check-models.js';
@@ -117,7 +116,9 @@ async function planMeasurements(
   const isAllMeasured = (request.measure ?? 'all') === 'all';
   // What is taken again counts as unknown: it is predicted, or measured where it matters most.
   if (!isAllMeasured) for (const task of first.missing) run.results.outdate(task.request);
-  const asked = isAllMeasured ? first : knownPart(first, run);
+  const asked = isAllMeasured
+    ? first
+    : { tasks: first.tasks.filter((task) => run.has(task)), missing: [], disturbed: [] };
   const { models, bricks } = withoutTooLarge(prepared, asked, system, request, agent);
   tellOfRefusals(models, onEvent);
 
@@ -142,10 +143,6 @@ function alike(prepared: readonly PreparedModel[], others: readonly PreparedMode
       ? [model.recipe.name]
       : [];
   });
-}
-
-function knownPart({ tasks }: MeasuringPlan, run: SystemRun): MeasuringPlan {
-  return { tasks: tasks.filter((task) => run.has(task)), missing: [], disturbed: [] };
 }
 
 async function carryOut(plan: Plan, context: MeasuringContext): Promise<EstimateResult> {
@@ -183,7 +180,9 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
     phasesOf(plan).some(({ tasks }) => {
       return tasks.some((task) => !run.has(task) && !run.hasFailedBefore(task));
     });
-  const unusable = (request.unusable ?? []).map(unreadModel);
+  const unusable = (request.unusable ?? []).map(({ name, reason }): ComposableModel => {
+    return { recipe: { name, layers: 0, bricks: [], sequences: [], edges: [] }, refusal: reason };
+  });
   const composed = composeAll([...models, ...unusable], run.results, system, {
     ...request,
     precision: isRepeated ? request.precision : undefined,
@@ -216,8 +215,7 @@ async function carryOut(plan: Plan, context: MeasuringContext): Promise<Estimate
  * stopped.
  *
  * @returns a result for each request, in their order
- * @throws PlatformError where a model cannot be used, or the agent or the store fails; a benchmark that fails is a
- *   result, not an error
+ * @throws PlatformError where the agent or the store fails; a model or a benchmark that fails is a result, not an error
  */
 export async function evaluateAll(
   requests: readonly EstimateRequest[],
@@ -228,8 +226,9 @@ export async function evaluateAll(
   const plans: Plan[] = [];
   for (const request of requests) {
     for (const loaded of request.models) {
-      const message = bytesNote(loaded, request);
-      if (message !== undefined) context.onEvent({ kind: 'note', level: 'info', message });
+      for (const message of [bytesNote(loaded, request), nodesNote(loaded, request)]) {
+        if (message !== undefined) context.onEvent({ kind: 'note', level: 'info', message });
+      }
     }
   }
   const prepared = await prepareRequests(requests, context);
@@ -276,17 +275,9 @@ function withoutTooLarge(
   return { models, bricks: { tasks: among(tasks), missing: among(toMeasure), disturbed: among(disturbed) } };
 }
 
-/** @throws PlatformError `unsupported` where every model is refused: then there is nothing to measure */
 function tellOfRefusals(models: readonly PreparedModel[], onEvent: MeasuringContext['onEvent']): void {
   const refusals = models.flatMap(({ recipe, refusal }) => (refusal === undefined ? [] : `${recipe.name}: ${refusal}`));
-  if (models.length > 0 && refusals.length === models.length) {
-    throw new PlatformError('unsupported', refusals.join('\n'));
-  }
   for (const message of refusals) onEvent({ kind: 'note', level: 'warning', message });
-}
-
-function unreadModel({ name, reason }: UnusableModel): ComposableModel {
-  return { recipe: { name, layers: 0, bricks: [], sequences: [], edges: [] }, refusal: reason };
 }
 
 function plannedEvent(

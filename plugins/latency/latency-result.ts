@@ -9,6 +9,8 @@ import {
   type System,
   trimmedMean,
   z,
+  maxOf,
+  minOf,
 } from '../../src/plugin-api.js';
 import { percentileMs, tooFewRuns } from './percentile.js';
 import type { TimedModel } from './time-models.js';
@@ -114,9 +116,9 @@ function buildRow(
         .filter((each) => percentileMs(sorted, each) === null)
         .map((each) => [`p${each}`, tooFewRuns(each, sorted.length, protocol)]),
     ),
-    min_ms: Math.min(...sorted),
+    min_ms: minOf(sorted),
     trimmed_mean_ms: trimmedMean(sorted),
-    max_ms: Math.max(...sorted),
+    max_ms: maxOf(sorted),
     histogram: buildHistogram(sorted),
     tokens_per_second: loaded.tokens === undefined ? null : (loaded.tokens * 1000) / trimmedMean(sorted),
     disturbance_percent: disturbance === undefined ? null : disturbance * 100,
@@ -131,7 +133,7 @@ export function buildLatencyResult(
   origin?: Origin,
 ): LatencyResult {
   const measurements = timed.flatMap(({ measurement }) => measurement ?? []);
-  const mostThreads = Math.max(0, ...timed.map(({ threads }) => threads));
+  const mostThreads = Math.max(0, maxOf(timed.map(({ threads }) => threads)));
   return {
     provenance: origin === undefined ? null : buildProvenance({ ...origin, models: timed.map(({ loaded }) => loaded) }),
     processor,

@@ -1,7 +1,4 @@
-import { counted, type Protocol } from '../../src/plugin-api.js';
-
-/** Floating-point numbers err here: 99.9 / 100 * 1000 is a little more than 999. */
-const wholeFrom = (value: number): number => Math.ceil(value - 1e-9);
+import { counted, nearestRank, type Protocol, wholeFrom } from '../../src/plugin-api.js';
 
 /** One run is then beyond the percentile: 100 for p99, 10 for p90, and as many for p1 and p10. */
 export function runsFor(percentage: number): number {
@@ -10,8 +7,7 @@ export function runsFor(percentage: number): number {
 
 /** By the nearest rank; null where there are too few runs. */
 export function percentileMs(sortedMs: readonly number[], percentage: number): number | null {
-  if (sortedMs.length < runsFor(percentage)) return null;
-  return sortedMs[wholeFrom((percentage / 100) * sortedMs.length) - 1] ?? null;
+  return sortedMs.length < runsFor(percentage) ? null : nearestRank(sortedMs, percentage / 100);
 }
 
 export function tooFewRuns(percentage: number, runs: number, protocol: Protocol): string {

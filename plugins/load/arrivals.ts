@@ -11,7 +11,11 @@ const HEADING = /^(?!nan|inf)[a-z]/i;
 /** Rows of a CSV file, `ms` or `ms,batch`; a first row with other text is a heading. @throws PlatformError `usage` */
 export async function readArrivals(path: string): Promise<NonNullable<LoadSettings['arrivals']>> {
   const file = await readRegularFile(path, MAX_BYTES);
-  if (!file.ok) throw new PlatformError('usage', `${path}: expected a file of arrivals, found ${file.found}`);
+  if (!file.ok)
+    throw new PlatformError(
+      'usage',
+      `${path}: expected a file of arrivals, found ${file.found}; name one (--arrivals)`,
+    );
   // The decoder leaves out the mark with which some programs begin a file.
   const lines = new TextDecoder()
     .decode(file.bytes)

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
+  counted,
   addAgentOptions,
   addInputOptions,
   addQuietOption,
@@ -29,7 +30,6 @@ import {
   type OutputOptions,
   ownValue,
   prepareOutputs,
-  requireWritable,
   buildRunOptions,
   runsOn,
   parseRuntime,
@@ -45,7 +45,7 @@ import { interruptedText, shownLoad } from './load-table.js';
 import { runLoad } from './run-load.js';
 import { Samples } from './samples.js';
 import type { DeploymentAddress } from './serve.js';
-import { BATCH_QUERIES, CLOSED_QUERIES } from './trials.js';
+import { BATCH_QUERIES, CLOSED_QUERIES } from './trial-length.js';
 import { checkSettings, fields, type LoadSettings, OPTIONS, SCENARIOS, parseValues } from './settings.js';
 
 interface LoadOptions extends InputOptions, AgentOptions, OutputOptions, RuntimeAxes {
@@ -53,7 +53,6 @@ interface LoadOptions extends InputOptions, AgentOptions, OutputOptions, Runtime
   readonly threads?: number;
   readonly predict?: boolean;
   readonly validate?: boolean;
-  readonly samples?: string;
   readonly agents?: readonly string[];
   readonly deployment?: string;
   readonly generation?: string;
@@ -85,7 +84,8 @@ async function parseSettings(options: LoadOptions, hasModels: boolean): Promise<
 
 async function connectAgents({ agent, agents, framework }: LoadOptions, host: CommandHost): Promise<BenchmarkAgent> {
   if (agents === undefined) return host.connect(agent, framework);
-  if (agent !== undefined) throw new PlatformError('usage', '--agent and --agents exclude each other');
+  if (agent !== undefined)
+    throw new PlatformError('usage', '--agent and --agents exclude each other; name all agents in --agents');
   const all: BenchmarkAgent[] = [];
   for (const address of agents) all.push(await host.connect(address, framework));
   const [first, ...others] = all;
@@ -101,7 +101,7 @@ async function connectAgents({ agent, agents, framework }: LoadOptions, host: Co
   return { ...first, reaches: (...needed) => all.flatMap((one) => one.reaches?.(...needed) ?? []) };
 }
 
-const DEPLOYMENT = /^(oip|predict):\/\/([^/]+)\/([^:/]+)(?::([^:/]+))?$/;
+const DEPLOYMENT = /^(oip|predict):\/\/([^/,]+:\d+(?:,[^/,]+:\d+)*)\/([^:/]+)(?::([^:/]+))?$/;
 
 async function connectDeployment(options: LoadOptions, host: CommandHost): Promise<DeploymentAddress | undefined> {
   if (options.deployment === undefined) return undefined;
@@ -153,7 +153,6 @@ async function load(references: readonly string[], options: LoadOptions, host: C
     throw new PlatformError('usage', 'a prediction has no queries to write (--samples); measure as well (--validate)');
   }
   const outputs = await prepareOutputs(options);
-  if (options.samples !== undefined) await requireWritable(options.samples);
   const agent = await connectAgents(options, host);
   const deployment = await connectDeployment(options, host);
   const threads = options.threads ?? COMMAND_DEFAULTS.threads;
@@ -186,10 +185,17 @@ async function load(references: readonly string[], options: LoadOptions, host: C
   const context = measuringContext({ agent, store }, progress, host);
   const { result, partial } = await runLoad(models, run, context).finally(() => progress.stop());
   const whole = { ...result, unusable: [...unusable, ...result.unusable] };
-  const shown = { ...shownLoad(whole, { wide: options.wide ?? false }), pictures: { svg: () => loadPlot(whole) } };
+  const shown = {
+    ...shownLoad(whole, { wide: options.wide ?? false }),
+    pictures: { svg: () => loadPlot(whole) },
+    samples: () => samples.text(),
+  };
   await writeShown(shown, { ...outputs, quiet: quiet || (host.signal.aborted && whole.rows.length === 0) }, host);
-  const left = options.samples === undefined ? 0 : await samples.write(options.samples);
-  if (left > 0) host.warn(`warning: ${options.samples}: ${left} queries are left out, because there are too many`);
+  const { left } = samples;
+  if (left > 0)
+    host.warn(
+      `warning: --samples: ${counted(left, 'query is', 'queries are')} left out, because there are too many; ask for fewer (--queries)`,
+    );
   setMeasuringExit(host, { isPartial: partial || unusable.length > 0, interrupted: interruptedText(whole) });
 }
 
@@ -209,6 +215,8 @@ function addScenarioOptions(command: Command): Command {
       'latency that a share of the queries must not exceed, as in 20ms@p99; without --rate, the largest rate within it is searched',
       boundOption,
     )
+    .option('--predict', 'predict from the estimates in the store, without running the model')
+    .option('--validate', 'measure and predict, and compare')
     .option(
       '--clients <k,...>',
       'queries that are outstanding at a time (clients)',
@@ -259,12 +267,10 @@ function addScenarioOptions(command: Command): Command {
       'send the queries to a server that has the model: oip://HOST:PORT/MODEL (Open Inference Protocol) or predict://HOST:PORT/MODEL[:VERSION] (an agent of this platform)',
       deploymentOption,
     )
-    .option('--predict', 'predict from the estimates in the store, without running the model')
     .option(
       '--generation <file>',
       'report of dlbricks with generated texts: predict the time to the first token under load (server)',
     )
-    .option('--validate', 'measure and predict, and compare')
     .option('--samples <file>', 'write every query that was sent as a JSON line, with times in microseconds');
 }
 

@@ -6,9 +6,10 @@ import {
   PERCENTILES,
   type RanTrial,
   studentWidth,
-  type TargetEnd,
+  type ServingEnd,
   type TrialSummary,
   withSnakeKeys,
+  maxOf,
 } from '../../src/plugin-api.js';
 import type { Figures, LoadResult, MeasuredLoad } from './load-result.js';
 
@@ -22,12 +23,12 @@ export function selectFigures(summary: TrialSummary): Figures {
 }
 
 /** Share of the processors' time that other machines took; null where no machine says. */
-export function computeStealShare(ends: readonly TargetEnd[]): number | null {
+export function computeStealShare(ends: readonly ServingEnd[]): number | null {
   const shares = ends.flatMap(({ conditions }) => {
     if (conditions?.stealMs === undefined) return [];
     return [conditions.stealMs / Math.max(1, conditions.wallMs * conditions.cores)];
   });
-  return shares.length === 0 ? null : Math.max(...shares);
+  return shares.length === 0 ? null : maxOf(shares);
 }
 
 export function buildMeasured(trial: RanTrial, summary: TrialSummary): MeasuredLoad {
@@ -36,8 +37,7 @@ export function buildMeasured(trial: RanTrial, summary: TrialSummary): MeasuredL
   const upper = (share: (typeof PERCENTILES)[number]) => upperMs[PERCENTILES.indexOf(share)] ?? null;
   return {
     ...withSnakeKeys({ ...figures, planned, longestQueue }),
-    // A result that is not valid gives no headline.
-    ...namePercentiles({ percentilesMs: summary.invalid === null ? percentilesMs : [] }),
+    ...namePercentiles({ percentilesMs }),
     upper_p50_ms: upper(0.5),
     upper_p90_ms: upper(0.9),
     upper_p99_ms: upper(0.99),

@@ -14,10 +14,10 @@ import {
 } from '../../src/plugin-api.js';
 import type { GenerationRow } from './load-result.js';
 import { perSecondText } from './headlines.js';
-import { leastTrialMs, type LoadSettings } from './settings.js';
+import type { LoadSettings } from './settings.js';
 import type { Costs, EstimatedTimes } from './predict.js';
 import { quantile, type Slowness } from './stand-in.js';
-import { serverQueries } from './trials.js';
+import { leastTrialMs, plannedQueries } from './trial-length.js';
 
 const ms = z.number().nonnegative().nullable();
 
@@ -63,7 +63,7 @@ function firstTokens(
 ): { readonly summary: TrialSummary; readonly offered: number } {
   const arrivals = poissonArrivals({
     perSecond,
-    queries: serverQueries(settings, bound),
+    queries: plannedQueries(settings),
     leastMs: leastTrialMs(settings, perSecond),
     seed,
   });

@@ -1,4 +1,4 @@
-import { counted } from '../../src/plugin-api.js';
+import { counted, maxOf, minOf } from '../../src/plugin-api.js';
 import type { GenerationRow, LoadResult, MeasuredLoad, SearchedRate } from './load-result.js';
 
 export function perSecondText(value: number | null): string {
@@ -19,16 +19,18 @@ function measuredText({ measured }: SearchedRate): string | undefined {
   const first = measured.find(({ passed_per_second: passed }) => passed !== null);
   if (measured.length === 0) return undefined;
   if (first === undefined) return `no rate was found: ${measured[0]?.stopped ?? 'not known'}`;
-  const most = `measured ${perSecondText(first.passed_per_second)} (${perSecondText(first.failed_per_second)} is too much)`;
+  const { chance_percent: chance } = first;
+  const around = chance === null ? '' : ` ± ${chance.toPrecision(2)} % by chance`;
+  const most = `measured ${perSecondText(first.passed_per_second)}${around} (${perSecondText(first.failed_per_second)} is too much)`;
   if (rates.length < 2) return most;
-  const range = `${perSecondText(Math.min(...rates))} to ${perSecondText(Math.max(...rates))}`;
+  const range = `${perSecondText(minOf(rates))} to ${perSecondText(maxOf(rates))}`;
   return `${most}, ${measured.length} searches from ${range}`;
 }
 
 /** That queries failed, and why the first one did; undefined where none did. */
 export function failureText({ failed, queries, failure }: MeasuredLoad): string | undefined {
   if (failed === 0) return undefined;
-  return `${failed} of ${queries} queries failed, so there are no percentiles; the first one: ${failure ?? 'not known'}`;
+  return `${failed} of ${counted(queries, 'query', 'queries')} failed, so there are no percentiles; the first one: ${failure ?? 'not known'}`;
 }
 
 /** Whether each trial holds the bound; those of a search are parts of its result. */
@@ -68,13 +70,16 @@ function curveText(kind: string, curve: LoadResult['batches'][number]['measured'
   const withEnds = (value: number, least: number | null, most: number | null): string => {
     return least === null || most === null ? text(value) : `${text(value)} (${text(least)} to ${text(most)})`;
   };
+  const negated = (value: number | null): number | null => (value === null ? null : -value);
+  const ofBatch =
+    b !== null && b < 0 ? `- ${withEnds(-b, negated(bHigh), negated(bLow))}` : `+ ${withEnds(b ?? 0, bLow, bHigh)}`;
   const line =
     a === null || b === null || residual === null
       ? ''
-      : `; T(B) = ${withEnds(a, aLow, aHigh)} + ${withEnds(b, bLow, bHigh)} B ms, off by ${text(residual)} ms at most`;
+      : `; T(B) = ${withEnds(a, aLow, aHigh)} ${ofBatch} B ms, off by ${text(residual)} ms at most`;
   const ofBest = best === null ? 'the best batch is not among them' : `best batch ${best}`;
   const interval = low === null || high === null ? '' : `, ${text(low)} to ${text(high)}`;
-  return [`${kind}: ${ofBest}, most with ${largest} (${text(most)}/s${interval})${line}`];
+  return [`${kind}: ${ofBest}, most with ${largest} (${text(most)}/s${interval}, while the model runs)${line}`];
 }
 
 export function batchLines({ batches }: LoadResult): readonly string[] {
@@ -93,7 +98,7 @@ function rangeText({ low, value, high }: GenerationRow['first_token_p50_ms']): s
 export function generationLines({ generations }: LoadResult): readonly string[] {
   return generations.map((row) => {
     const { model, prompt, tokens, offered_per_second: offered, reason, further_token_ms: further } = row;
-    const place = `${model}, ${prompt} tokens and ${tokens} more${offered === null ? '' : `, ${perSecondText(offered)}`}`;
+    const place = `${model}, ${counted(prompt, 'token')} and ${tokens} more${offered === null ? '' : `, ${perSecondText(offered)}`}`;
     if (reason !== null) return `${place}: no prediction: ${reason}`;
     const each = further === null ? '' : `, then ${Number(further.toPrecision(3))} ms for each token`;
     return `${place}: first token p50 ${rangeText(row.first_token_p50_ms)}, p99 ${rangeText(row.first_token_p99_ms)}${each}`;

@@ -36,7 +36,12 @@ const measuredSchema = z.strictObject({
   over_share: number.describe('Share of the queries over the bound, failed ones included'),
   longest_queue: z.int(),
   lateness_p99_ms: ms.describe("The generator's own: sent - scheduled"),
-  little_error: number.describe("Little's law: mean number in the system over rate times latency, less 1"),
+  clock_drift_ms: ms
+    .default(null)
+    .describe("How far an agent's clock moved against the generator's during the trial; 0 where they are one clock"),
+  little_error: number.describe(
+    "Little's law: mean number in the system, as the generator counts queries and answers, over rate times latency, less 1",
+  ),
   steal_share: number.describe('Processor time that other machines took; null where it is not known'),
   holds: z
     .boolean()
@@ -81,6 +86,11 @@ const rowSchema = z.strictObject({
 const searchSchema = z.strictObject({
   passed_per_second: rate.describe('The largest rate that passed, also with three further seeds'),
   failed_per_second: rate.describe('The smallest rate above it that failed'),
+  chance_percent: number
+    .default(null)
+    .describe(
+      '95 % of searches with other schedules find a rate that differs by less, by simulations with the runs of the trials; null for batches, and where no server says when runs begin',
+    ),
   trials: z.int(),
   stopped: z.string().nullable().describe('Why the search ended early'),
 });

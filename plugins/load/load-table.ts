@@ -4,6 +4,7 @@ import {
   counted,
   drawn,
   fittingTable,
+  groupedBy,
   leftOutLines,
   oneLine,
   ownValue,
@@ -18,6 +19,7 @@ import {
   left,
   leastQueries,
   right,
+  minOf,
 } from '../../src/plugin-api.js';
 import { loadPlot } from './load-plot.js';
 import { type LoadResult, loadResultSchema, type LoadRow, type MeasuredLoad } from './load-result.js';
@@ -38,6 +40,10 @@ const DISPENSABLE = [
   'p95 (ms)',
   'cv',
   'failed',
+  'batch limit',
+  'mean batch',
+  'utilization',
+  'p90 (ms)',
 ];
 
 function text(value: number | null | undefined, digits = 4): string {
@@ -98,6 +104,10 @@ export function columnsFor({ rows, settings }: LoadResult, { wide }: ShowOptions
     [isMeasured && settings.bound !== null, percent('over', (row) => row.over_share)],
     [isMeasured && wide, measured('longest queue', (row) => row.longest_queue, 9)],
     [isMeasured && wide, measured('late p99 (ms)', (row) => row.lateness_p99_ms, 3)],
+    [
+      isMeasured && wide && has((row) => row.measured?.clock_drift_ms),
+      measured('drift (ms)', (row) => row.clock_drift_ms, 3),
+    ],
     [isMeasured && wide, percent('little', (row) => row.little_error)],
     [isMeasured && wide, percent('steal', (row) => row.steal_share)],
     [isPredicted && !isOpen, predicted('predicted samples (/s)', 'samples_per_second')],
@@ -109,17 +119,37 @@ export function columnsFor({ rows, settings }: LoadResult, { wide }: ShowOptions
   return columns.flatMap(([isShown, column]) => (isShown ? [column] : []));
 }
 
-function listReasons({ rows, unusable }: LoadResult): readonly string[] {
-  const ofRows = rows.flatMap(({ model, offered_per_second: offered, measured: row, predicted: guess }) => {
-    const place = offered === null ? model : `${model}, ${text(offered)}/s`;
-    const ended =
-      row !== null && row.ended === 'cut' && row.reason !== null ? [`${place}: cut off: ${row.reason}`] : [];
-    const failure = row === null || row.ended === 'failed' ? undefined : failureText(row);
-    const failed = failure === undefined ? [] : [`${place}: ${failure}`];
-    const invalid = row !== null && row.invalid !== null ? [`${place}: no result: ${row.invalid}`] : [];
-    const lacking = guess?.value == null ? 'no prediction' : 'no predicted percentiles';
-    const unpredicted = guess !== null && guess.reason !== null ? [`${place}: ${lacking}: ${guess.reason}`] : [];
-    return [...ended, ...failed, ...invalid, ...unpredicted];
+/** What happened to a trial, and why; '' where the reason says both. */
+function listEvents({ measured: row, predicted: guess }: LoadRow): readonly (readonly [what: string, why: string])[] {
+  const failure = row === null || row.ended === 'failed' ? undefined : failureText(row);
+  return [
+    ...(row?.ended === 'cut' && row.reason !== null ? [['cut off', row.reason] as const] : []),
+    ...(failure === undefined ? [] : [['', failure] as const]),
+    ...(row !== null && row.invalid !== null ? [['no result', row.invalid] as const] : []),
+    ...(guess !== null && guess.reason !== null
+      ? [[guess.value === null ? 'no prediction' : 'no predicted percentiles', guess.reason] as const]
+      : []),
+  ];
+}
+
+function trialReasons(row: LoadRow): readonly string[] {
+  const { model, offered_per_second: offered } = row;
+  const place = offered === null ? model : `${model}, ${text(offered)}/s`;
+  return listEvents(row).map(([what, why]) => [place, ...(what === '' ? [] : [what]), why].join(': '));
+}
+
+/** Trials of a search are parts of its result, so each kind of event is one line. */
+function searchReasons(model: string, rows: readonly LoadRow[]): readonly string[] {
+  return [...groupedBy(rows.flatMap(listEvents), ([what]) => what)].map(([what, [[, why], ...others]]) => {
+    const first = others.length === 0 ? '' : ', the first';
+    return `${model}: ${what || 'failed queries'} in ${1 + others.length} of ${counted(rows.length, 'trial')}${first}: ${why}`;
+  });
+}
+
+function listReasons({ rows, rates, unusable }: LoadResult): readonly string[] {
+  const ofRows = [...groupedBy(rows, ({ model }) => model)].flatMap(([model, all]) => {
+    const isSearch = all.length > 1 && rates.some((rate) => rate.model === model);
+    return isSearch ? searchReasons(model, all) : all.flatMap(trialReasons);
   });
   return [...new Set([...ofRows, ...unusable.map(({ model, reason }) => `${model}: ${reason}`)])];
 }
@@ -128,17 +158,21 @@ export function interruptedText({ rows }: LoadResult): string {
   return `interrupted; ${rows.length === 0 ? 'no trial was done' : 'the trials that were done are above'}`;
 }
 
-/** Why p99 is not shown, and the remedy. */
+/** Why p99 is neither shown nor predicted, and the remedy. */
 function percentileLines({ rows, settings: { scenario } }: LoadResult): readonly string[] {
   const few = rows.flatMap(({ measured: row }) => {
     const isWhole = row?.ended === 'complete' && row.invalid === null && row.failed === 0;
     return isWhole && row.p99_ms === null ? row.queries : [];
   });
-  if (few.length === 0 || scenario === 'batch') return [];
+  const isPredicted = rows.some(({ measured: row, predicted: guess }) => {
+    return row === null && guess?.reason === null && guess.value?.p99_ms === null;
+  });
+  if ((few.length === 0 && !isPredicted) || scenario === 'batch') return [];
   const least = leastQueries(0.99, 0);
   const remedy =
     scenario === 'replay' ? 'name a file with more' : `--queries ${least} (queries in manifests) asks for them`;
-  return [`p99 needs ${least} queries, and there are ${Math.min(...few)}; ${remedy}`];
+  const taken = few.length === 0 ? '' : `, and there are ${minOf(few)}`;
+  return [`p99 needs ${counted(least, 'query', 'queries')}${taken}; ${remedy}`];
 }
 
 function overheadLines({ overheads }: LoadResult): readonly string[] {
@@ -153,6 +187,18 @@ function overheadLines({ overheads }: LoadResult): readonly string[] {
       return `${model}: predictions add ${costs}, and what ${standIn} takes longer here: ${runs.join(', ')}`;
     },
   );
+}
+
+/** Why predictions have no interval, and the remedy. */
+function intervalLines({ rows }: LoadResult): readonly string[] {
+  const without = rows.flatMap(({ model, predicted: guess }) =>
+    guess?.reason === null && guess.value && !guess.low ? model : [],
+  );
+  if (without.length === 0) return [];
+  const names = [...new Set(without)].join(', ');
+  return [
+    `${names}: predictions have no interval, because the stored estimate has none; 'dlbricks run' repeats its bricks`,
+  ];
 }
 
 function deploymentLines({ rows, settings: { deployment } }: LoadResult): readonly string[] {
@@ -176,6 +222,7 @@ export function listNotes(result: LoadResult): readonly string[] {
     ...validationLines(result),
     ...listReasons(result),
     ...percentileLines(result),
+    ...intervalLines(result),
     ...overheadLines(result),
     ...deploymentLines(result),
     `${stackText(system)}${machines}; seed ${settings.seed}`,

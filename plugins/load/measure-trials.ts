@@ -8,10 +8,12 @@ import {
   type Origin,
   PlatformError,
   type QueryRecord,
+  type RanTrial,
   type RuntimeSettings,
   type SentQuery,
   summarizeTrial,
-  type TargetEnd,
+  type ServingEnd,
+  append,
 } from '../../src/plugin-api.js';
 import type { Generation } from './generation.js';
 import { buildMeasured, computeStealShare } from './figures.js';
@@ -20,6 +22,7 @@ import type { LoadRow } from './load-result.js';
 import { keepTrial } from './platform-documents.js';
 import { type DeploymentAddress, modelsBySize, type Place, whileServing } from './serve.js';
 import type { LoadSettings } from './settings.js';
+import { lengthOfTrials, LONG_MS } from './trial-length.js';
 import { computeOfferedRate, type TrialPlan } from './trials.js';
 
 export type OnSample = (
@@ -65,7 +68,7 @@ export async function measure(
   plan: TrialPlan,
   generator: LoadGenerator,
   { bound, agents, onSample, context, place, settings }: Run,
-): Promise<LoadRow> {
+): Promise<{ readonly row: LoadRow; readonly trial: RanTrial }> {
   const trial = await generator.trial(plan.options);
   const row = buildRow(loaded, plan);
   for (const query of [...trial.records, ...trial.unanswered]) onSample?.(row, query);
@@ -85,7 +88,7 @@ export async function measure(
   const system = identifySystem(agent.description, runOptions);
   const whole = { ...row, measured, predicted: null };
   await keepTrial(loaded, whole, trial.records, { store: context.store, agent, system, scenario: settings.scenario });
-  return whole;
+  return { row: whole, trial };
 }
 
 /** A trial that was measured. */
@@ -112,23 +115,29 @@ export async function measureAll(
       for (const plan of alike) {
         if (place.signal.aborted) break;
         tell('load', done + tried.length + found.length, total, loaded.name);
-        const row = await measure(loaded, plan, generator, run);
+        const { row } = await measure(loaded, plan, generator, run);
         found.push({ plan, row });
         if (row.measured?.ended === 'failed') break;
       }
       return found;
     });
-    tried.push(...withSteal(result, ends));
+    append(tried, withSteal(result, ends));
     if (place.signal.aborted || tried.at(-1)?.row.measured?.ended === 'failed') break;
   }
   return tried;
 }
 
-export function withSteal(tried: readonly Tried[], ends: readonly TargetEnd[]): readonly Tried[] {
+export function withSteal(tried: readonly Tried[], ends: readonly ServingEnd[]): readonly Tried[] {
   const steal = computeStealShare(ends);
   return tried.map(({ plan, row }) => {
     return { plan, row: { ...row, measured: row.measured && { ...row.measured, steal_share: steal } } };
   });
+}
+
+/** @param searched a rate near the largest one, where it is searched */
+export function noteLength(name: string, { settings, context }: Run, searched?: number): void {
+  const { ms, text } = lengthOfTrials(settings, searched);
+  if (settings.measure && ms > LONG_MS) context.onEvent({ kind: 'note', level: 'info', message: `${name}: ${text}` });
 }
 
 /** Runs that show the service time before a search. */

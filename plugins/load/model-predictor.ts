@@ -2,8 +2,8 @@ import {
   identifySystem,
   inputBytes,
   type LoadedModel,
+  mean,
   PlatformError,
-  sumOf,
   wholeBenchmark,
   withSizes,
 } from '../../src/plugin-api.js';
@@ -21,7 +21,8 @@ import {
   weighTimes,
 } from './predict.js';
 import type { Place } from './serve.js';
-import { leastTrialMs, samplesAsked } from './settings.js';
+import { samplesAsked } from './settings.js';
+import { leastTrialMs } from './trial-length.js';
 import {
   bricksOf,
   MAX_RUN_MS,
@@ -48,6 +49,10 @@ const SEARCH_UTILIZATION = 0.6;
 const WHOLE_RATIO = 1.024;
 const WHOLE_ERROR = 0.04;
 const WHOLE_ERROR_MS = 0.3;
+
+function meanOf(observations: readonly Observation[], of: (one: Observation) => number): number {
+  return mean(observations.map(of));
+}
 
 /** Predicts trials of one model, from its estimates and from runs of a stand-in on the machine. */
 export class ModelPredictor {
@@ -97,19 +102,20 @@ export class ModelPredictor {
   overhead(): readonly Overhead[] {
     if (this.#seen.length === 0) return [];
     const slowness = new Slowness(this.#seen);
-    const mean = (of: (one: Observation) => number): number => sumOf(this.#seen.map(of)) / this.#seen.length;
     const pauses = SHOWN_PAUSES.map((pause) => {
       const all = slowness.after(pause);
-      return { pause_ms: pause, slowdown: sumOf(all) / all.length, variation: computeVariation(all) };
+      return { pause_ms: pause, slowdown: mean(all), variation: computeVariation(all) };
     });
     return [
       {
         model: this.loaded.name,
         weight_bytes: this.weightBytes,
         run_ms: slowness.undisturbedMs,
-        handover_ms: mean(({ handoverMs }) => handoverMs),
-        return_ms: this.#seen.some(({ returnMs }) => returnMs === undefined) ? null : mean((one) => one.returnMs ?? 0),
-        between_ms: mean(({ betweenMs }) => betweenMs),
+        handover_ms: meanOf(this.#seen, ({ handoverMs }) => handoverMs),
+        return_ms: this.#seen.some(({ returnMs }) => returnMs === undefined)
+          ? null
+          : meanOf(this.#seen, (one) => one.returnMs ?? 0),
+        between_ms: meanOf(this.#seen, ({ betweenMs }) => betweenMs),
         pauses,
       },
     ];
@@ -119,17 +125,22 @@ export class ModelPredictor {
     const { times, runTimes, run } = this;
     const known = observations.flatMap((one) => one ?? []);
     const common = { agents: run.agents, waitMs: run.settings.max_wait_ms };
-    const newest = known.at(-1);
-    if (newest === undefined) return { ...common, times, costs: NO_COSTS, runTimes };
+    if (known.length === 0) return { ...common, times, costs: NO_COSTS, runTimes };
     const slowness = new Slowness(known);
     const { error = 0, isWhole = false } = this.#standIn ?? {};
     const [batch = 1] = samplesAsked(run.settings);
     const ms = slowness.undisturbedMs / WHOLE_RATIO;
     const seen = { batch, ms, error: Math.hypot(WHOLE_ERROR, WHOLE_ERROR_MS / ms) };
+    // The estimate is of another minute.
+    const weighed = isWhole ? weighTimes(addError(times, slowness.drift()), seen) : times;
     return {
       ...common,
-      times: addError(isWhole ? weighTimes(times, seen) : times, error),
-      costs: newest,
+      times: addError(weighed, error),
+      costs: {
+        handoverMs: meanOf(known, ({ handoverMs }) => handoverMs),
+        returnMs: meanOf(known, ({ returnMs }) => returnMs ?? 0),
+        betweenMs: meanOf(known, ({ betweenMs }) => betweenMs),
+      },
       slowness,
     };
   }

@@ -1,4 +1,5 @@
 import {
+  counted,
   type BatchTime,
   currentEstimates,
   dimensionsText,
@@ -6,6 +7,7 @@ import {
   type KeptEstimate,
   largestRate,
   type LoadedModel,
+  type RanTrial,
   type RateTrial,
   type ResultStore,
   type ServiceTimes,
@@ -17,10 +19,14 @@ import {
   type System,
   withSizes,
   xoshiro128pp,
+  Z_95,
+  maxOf,
 } from '../../src/plugin-api.js';
 import type { Figures, PredictedLoad, SearchedRate } from './load-result.js';
 import { selectFigures } from './figures.js';
-import { type Observation, quantile, type Sampler, type Slowness } from './stand-in.js';
+import { type Observation, observationOf, quantile, type Sampler, Slowness } from './stand-in.js';
+import { computeVariation } from './stored-runs.js';
+import { TRIALS_OF_SEARCH } from './trial-length.js';
 import { computeOfferedRate, type TrialPlan } from './trials.js';
 
 export interface EstimatedTimes {
@@ -223,7 +229,7 @@ export function computeUtilization(
 ): number | null {
   const offered = computeOfferedRate(plan);
   if (offered === null) return null;
-  const samples = Math.max(...plan.samples);
+  const samples = maxOf(plan.samples);
   const queries = Math.max(1, Math.floor(plan.options.limit / samples));
   // Near saturation there are no pauses.
   const means = slowness?.denseMeans() ?? [1];
@@ -249,9 +255,6 @@ const NOTHING: PredictedLoad = {
 /** Ways to go that a prediction is made from, and the queries of all of them together. */
 const MAX_DRAWN = 40;
 const MAX_QUERIES = 400_000;
-
-/** About as many as a search has. */
-const TRIALS_OF_SEARCH = 15;
 
 /** A prediction's interval has this share of the ways to go in its middle. */
 const CONFIDENCE = 0.95;
@@ -318,7 +321,10 @@ export function predictTrial(plan: TrialPlan, predicting: Predicting): Predicted
     service_variation: slowness === undefined && runTimes === undefined ? null : quantile(variations, SHARES.value),
     utilization: rho,
     growth: rho === null ? null : (2 - rho) / (1 - rho),
-    reason: cuts[0] === undefined ? null : `${cuts.length} of ${all.length} simulated trials are cut off: ${cuts[0]}`,
+    reason:
+      cuts[0] === undefined
+        ? null
+        : `${cuts.length} of ${counted(all.length, 'simulated trial is', 'simulated trials are')} cut off: ${cuts[0]}`,
   };
 }
 
@@ -330,36 +336,58 @@ export type PredictedRate = NonNullable<SearchedRate['predicted']>;
 
 export const NO_RATE = { low_per_second: null, value_per_second: null, high_per_second: null } as const;
 
-/** As many ways as of a trial, each of which is a search of its own. */
-export function predictRate(
-  trialAt: (perSecond: number, seed: number) => TrialPlan,
-  startRate: (times: readonly BatchTime[]) => number,
-  seed: number,
+export interface SearchToSimulate {
+  readonly trialAt: (perSecond: number, seed: number) => TrialPlan;
+  readonly startRate: (times: readonly BatchTime[]) => number;
+  /** Of the first trial's schedule. */
+  readonly seed: number;
+}
+
+/** The rates that a search finds in each of several ways; null where one finds none. */
+function searchedRates(
+  { trialAt, startRate, seed }: SearchToSimulate,
   predicting: Predicting,
-): PredictedRate {
+  seedOf: (way: Drawn) => number,
+): readonly number[] | null {
   const { times } = predicting;
-  const search = (way: Drawn): number | null => {
+  const rates = drawnWays(trialAt(startRate(times.value), seed), predicting, TRIALS_OF_SEARCH).map((way) => {
     const holds = ({ perSecond, seed: ofTrial }: RateTrial): boolean | null => {
-      return simulated(trialAt(perSecond, ofTrial), predicting, { ...way, seed: ofTrial }).figures.holds;
+      const drawn = { ...way, seed: way.seed + ofTrial };
+      return simulated(trialAt(perSecond, ofTrial), predicting, drawn).figures.holds;
     };
-    return largestRate(holds, startRate(timesAt(times, way.position)), way.seed).passed;
-  };
-  const rates: number[] = [];
-  for (const way of drawnWays(trialAt(startRate(times.value), seed), predicting, TRIALS_OF_SEARCH)) {
-    const rate = search(way);
-    if (rate === null) {
-      const reason = 'no rate holds the bound: it is too near to the time of a run';
-      return { ...NO_RATE, reason };
-    }
-    rates.push(rate);
-  }
-  const hasInterval = times.low !== undefined && times.high !== undefined;
+    return largestRate(holds, startRate(timesAt(times, way.position)), seedOf(way)).passed;
+  });
+  const found = rates.flatMap((rate) => rate ?? []);
+  return found.length < rates.length ? null : found;
+}
+
+/** As many ways as of a trial, each of which is a search with the schedules of the measured one. */
+export function predictRate(search: SearchToSimulate, predicting: Predicting): PredictedRate {
+  const rates = searchedRates(search, predicting, () => search.seed);
+  if (rates === null) return { ...NO_RATE, reason: 'no rate holds the bound: it is too near to the time of a run' };
+  const { low, high } = predicting.times;
+  const hasInterval = low !== undefined && high !== undefined;
   return {
     low_per_second: hasInterval ? quantile(rates, SHARES.low) : null,
     value_per_second: quantile(rates, SHARES.value),
     high_per_second: hasInterval ? quantile(rates, SHARES.high) : null,
     reason: null,
   };
+}
+
+/**
+ * How far searches differ by chance: half the width of 95 %, relative. Searches with other schedules are simulated with
+ * what the trials of one showed; undefined where it is not known.
+ */
+export function chanceOfSearch(search: SearchToSimulate, agents: number, trials: readonly RanTrial[]) {
+  const seen = observationOf(trials);
+  if (seen.blocks.length === 0) return undefined;
+  const slowness = new Slowness([seen]);
+  const [batch = 1] = search.trialAt(1, search.seed).samples;
+  const value = [{ batch, ms: slowness.undisturbedMs }];
+  const predicting = { times: { low: value, value, high: value }, costs: seen, agents, waitMs: 0, slowness };
+  const rates = searchedRates(search, predicting, (way) => way.seed);
+  return rates === null ? undefined : Z_95 * computeVariation(rates);
 }
 
 export function estimatedCurves({ low, value, high }: EstimatedTimes, sizes: readonly number[]): EstimatedTimes {

@@ -12,17 +12,19 @@ import {
   type RunOptions,
   buildRunOptions,
   toSystemDocument,
+  append,
 } from '../../src/plugin-api.js';
 import { predictGeneration } from './generation.js';
 import { computeCurve } from './figures.js';
 import { type GenerationRow, isPartial, type LoadResult, type LoadRow, type ModelLoad } from './load-result.js';
 import { estimatedCurves, NO_COSTS } from './predict.js';
-import { buildRow, type LoadRun, measureAll, type Run } from './measure-trials.js';
+import { buildRow, type LoadRun, measureAll, noteLength, type Run } from './measure-trials.js';
 import { byTurns, createPredictor, ModelPredictor, predictedOf } from './model-predictor.js';
 import { searchRates } from './search-rates.js';
 import type { Place } from './serve.js';
 import { type Likeness, observe, oneLayerLike, Slowness } from './stand-in.js';
-import { checkSettings, isSearch, leastTrialMs, limitOf, runSizes, samplesAsked } from './settings.js';
+import { checkSettings, limitOf, runSizes, samplesAsked } from './settings.js';
+import { isSearch, leastTrialMs } from './trial-length.js';
 import { planTrials } from './trials.js';
 
 /** A model that fails is a result; an interruption keeps the finished trials. @throws PlatformError */
@@ -72,7 +74,7 @@ export async function runLoad(
     const seen = await observe(await oneLayerLike(TEXTS, place), place);
     const slowness = seen && new Slowness([seen]);
     for (const one of load.generations) {
-      generations.push(...predictGeneration(one, { settings, bound, costs: seen ?? NO_COSTS, slowness }));
+      append(generations, predictGeneration(one, { settings, bound, costs: seen ?? NO_COSTS, slowness }));
     }
   }
   const result: LoadResult = {
@@ -100,7 +102,7 @@ export async function runLoad(
     batches: parts.flatMap(({ batches }) => batches ?? []),
     generations,
     unusable,
-    warnings: [...warnings, ...parts.flatMap(({ rows }) => rows.flatMap(listWarnings))],
+    warnings: [...warnings, ...parts.flatMap(({ rows }) => listWarnings(rows))],
   };
   return { result, partial: signal.aborted || isPartial(result) };
 }
@@ -110,22 +112,35 @@ const TEXTS: Likeness = { weightBytes: 64 * 2 ** 20, runMs: 10 };
 
 const NOTICEABLE_STEAL = 0.01;
 const LITTLE_LIMIT = 0.02;
-/** With fewer queries, the edges of a run weigh more than this limit. */
-const LITTLE_QUERIES = 1000;
+/** An answer is on its way for some time, and waits while the generator looks at the clock. */
+const LITTLE_LIMIT_MS = 2;
 
-function listWarnings({ model, measured }: LoadRow): readonly string[] {
-  if (measured === null) return [];
-  const { steal_share: steal, little_error: little, queries, ended } = measured;
-  const isOff = little !== null && Math.abs(little) > LITTLE_LIMIT && queries >= LITTLE_QUERIES && ended === 'complete';
+/** Of one model, each once for all of its trials. */
+export function listWarnings(rows: readonly LoadRow[]): readonly string[] {
+  const trials = rows.flatMap(({ measured, ...row }) => (measured === null ? [] : [{ ...row, ...measured }]));
+  const steals = trials.filter(({ steal_share: steal }) => (steal ?? 0) > NOTICEABLE_STEAL);
+  const late = trials.flatMap(
+    ({ model, clients, offered_per_second: offered, little_error, latency_mean_ms: latency }) => {
+      // Answers to queries of one moment wait for each other on their way.
+      const little = clients === null && offered === null ? 0 : (little_error ?? 0);
+      const ms = little * (latency ?? 0);
+      return Math.abs(little) > LITTLE_LIMIT && Math.abs(ms) > LITTLE_LIMIT_MS ? [{ model, little, ms }] : [];
+    },
+  );
+  const [steal] = steals.toSorted((a, b) => (b.steal_share ?? 0) - (a.steal_share ?? 0));
+  const [off] = late.toSorted((a, b) => Math.abs(b.little) - Math.abs(a.little));
+  const most = (count: number): string => (trials.length === 1 ? '' : ` at most (${count} of ${trials.length} trials)`);
   return [
-    ...(steal !== null && steal > NOTICEABLE_STEAL
-      ? [`${model}: other machines took ${inPercent(steal)} of the processors' time; repeat it in a quiet hour`]
-      : []),
-    ...(isOff
-      ? [
-          `${model}: Little's law is off by ${inPercent(little)}, because the first answer came late; repeat it with more queries`,
-        ]
-      : []),
+    ...(steal === undefined
+      ? []
+      : [
+          `${steal.model}: other machines took ${inPercent(steal.steal_share ?? 0)} of the processors' time${most(steals.length)}; repeat it in a quiet hour`,
+        ]),
+    ...(off === undefined
+      ? []
+      : [
+          `${off.model}: Little's law is off by ${inPercent(off.little)}${most(late.length)}, because answers came ${Number(Math.abs(off.ms).toPrecision(2))} ms ${off.ms > 0 ? 'after' : 'before'} the moments that they state; leave a core to the generator (--threads), or run on an idle machine`,
+        ]),
   ];
 }
 
@@ -137,6 +152,7 @@ async function putUnderLoad(loaded: LoadedModel, run: Run): Promise<ModelLoad> {
   const source = await createPredictor(loaded, sizes, run);
   const predictor = source instanceof ModelPredictor ? source : undefined;
   if (isSearch(settings) && bound !== undefined) return searchRates(loaded, bound, run, source);
+  noteLength(loaded.name, run);
   const plans = planTrials(settings, bound);
   const rows: LoadRow[] = [];
   if (!settings.measure) {
@@ -151,7 +167,7 @@ async function putUnderLoad(loaded: LoadedModel, run: Run): Promise<ModelLoad> {
     if (run.place.signal.aborted || rows.at(-1)?.measured?.ended === 'failed') break;
     const measuring = () => measureAll(loaded, some, run, { done: rows.length, total: plans.length });
     const [tried, predicting] = await byTurns(predictor, some[0], measuring);
-    rows.push(...tried.map(({ plan, row }) => ({ ...row, predicted: predictedOf(plan, source, predicting) })));
+    for (const { plan, row } of tried) rows.push({ ...row, predicted: predictedOf(plan, source, predicting) });
   }
   const overhead = predictor?.overhead();
   if (!isBatch) return { rows, overhead };

@@ -1,4 +1,3 @@
-import { writeResult } from '../../src/plugin-api.js';
 import type { OnSample } from './measure-trials.js';
 
 /** A line takes some hundred bytes. */
@@ -35,9 +34,12 @@ export class Samples {
     this.#lines.push(JSON.stringify(line));
   };
 
-  /** @returns how many queries are left out because there are too many */
-  async write(path: string): Promise<number> {
-    await writeResult(path, this.#lines.map((line) => `${line}\n`).join(''));
+  /** How many queries are left out because there are too many. */
+  get left(): number {
     return this.#left;
+  }
+
+  text(): string {
+    return this.#lines.map((line) => `${line}\n`).join('');
   }
 }

@@ -3,16 +3,19 @@ import {
   type LoadedModel,
   type LoadGenerator,
   PlatformError,
+  type RanTrial,
   type RateSearching,
   searchRate,
+  append,
 } from '../../src/plugin-api.js';
 import type { LoadRow, ModelLoad, SearchedRate } from './load-result.js';
-import { measure, measureServiceMs, buildRow, type Run, type Tried, withSteal } from './measure-trials.js';
+import { measure, measureServiceMs, buildRow, noteLength, type Run, type Tried, withSteal } from './measure-trials.js';
 import { byTurns, ModelPredictor, predictedOf, type Source } from './model-predictor.js';
-import { NO_RATE, type Predicting, predictRate } from './predict.js';
+import { chanceOfSearch, NO_RATE, predictRate, type SearchToSimulate } from './predict.js';
 import { modelsBySize, whileServing } from './serve.js';
 import { limitOf } from './settings.js';
-import { firstSeed, serverTrial, type TrialPlan } from './trials.js';
+import { lengthProblem } from './trial-length.js';
+import { firstSeed, serverTrial } from './trials.js';
 
 /** Trials of a search between two observations of the machine. */
 const TRIALS_OF_ROUND = 3;
@@ -30,13 +33,27 @@ interface Search {
   readonly seed: number;
 }
 
-/** @throws PlatformError where a run takes as long as the bound */
+/** @throws PlatformError where a run takes as long as the bound, and where trials take too long */
 async function startSearch(loaded: LoadedModel, { bound, seed }: Search, generator: LoadGenerator, run: Run) {
   const serviceMs = await measureServiceMs(loaded, generator, run);
-  if (serviceMs < bound.ms) return searchRate(startRate(serviceMs, run.agents), seed);
+  if (serviceMs < bound.ms) {
+    const rate = startRate(serviceMs, run.agents);
+    const tooLong = lengthProblem(run.settings, 2 * rate);
+    if (tooLong !== undefined) throw new PlatformError('unsupported', tooLong);
+    noteLength(loaded.name, run, 2 * rate);
+    return searchRate(rate, seed);
+  }
   const [time, most] = [serviceMs, bound.ms].map((ms) => `${Number(ms.toPrecision(3))} ms`);
   const problem = `one run takes ${time}, so no rate holds the bound of ${most}; choose a larger bound (--bound)`;
   throw new PlatformError('unsupported', problem);
+}
+
+function simulatedSearch({ bound, seed }: Search, { settings, agents }: Run): SearchToSimulate {
+  return {
+    trialAt: (perSecond, ofTrial) => serverTrial(settings, perSecond, ofTrial, bound),
+    startRate: (times) => startRate(times[0]?.ms ?? 1, agents),
+    seed,
+  };
 }
 
 /** With predictions, the trials are in rounds, each by turns with observations of the machine. */
@@ -48,6 +65,7 @@ async function searchOnce(loaded: LoadedModel, search: Search, run: Run, source:
   const asked = { samples: [samples], limit: limitOf(settings, [samples]), waitMs: settings.max_wait_ms };
   const models = await modelsBySize(loaded, loadedBatch, asked, place);
   const rows: LoadRow[] = [];
+  const ran: RanTrial[] = [];
   let searching: RateSearching | undefined;
   let step: ReturnType<RateSearching['next']> | undefined;
 
@@ -60,8 +78,9 @@ async function searchOnce(loaded: LoadedModel, search: Search, run: Run, source:
       const done = rows.length + tried.length;
       tell('searching', done, done + 1, `${loaded.name}, ${perSecond.toPrecision(4)}/s`);
       const plan = serverTrial(settings, perSecond, seed, search.bound);
-      const row = await measure(loaded, plan, generator, run);
+      const { row, trial } = await measure(loaded, plan, generator, run);
       tried.push({ plan, row });
+      ran.push(trial);
       step = searching.next(row.measured?.holds ?? null);
     }
     return tried;
@@ -78,32 +97,42 @@ async function searchOnce(loaded: LoadedModel, search: Search, run: Run, source:
   }
   const found = step?.done === true ? step.value : { ...INTERRUPTED, trials: rows.length };
   const { passed, failed, trials, stopped } = found;
-  return { rows, search: { passed_per_second: passed, failed_per_second: failed, trials, stopped } };
+  const isKnown = passed !== null && asked.limit <= samples;
+  const chance = isKnown ? chanceOfSearch(simulatedSearch(search, run), run.agents, ran) : undefined;
+  return {
+    rows,
+    search: {
+      passed_per_second: passed,
+      failed_per_second: failed,
+      chance_percent: chance === undefined ? null : 100 * chance,
+      trials,
+      stopped,
+    },
+  };
 }
 
 /** The largest rate within a bound, searched as often as the settings say, and predicted. @throws PlatformError */
 export async function searchRates(loaded: LoadedModel, bound: Bound, run: Run, source: Source): Promise<ModelLoad> {
-  const { settings, place, agents } = run;
-  const trialAt = (perSecond: number, seed: number): TrialPlan => serverTrial(settings, perSecond, seed, bound);
+  const { settings, place } = run;
   const predictor = source instanceof ModelPredictor ? source : undefined;
   const rows: LoadRow[] = [];
   const searches: SearchedRate['measured'] = [];
   if (!settings.measure) await predictor?.predicting(undefined);
   for (let count = 0; settings.measure && count < settings.searches && !place.signal.aborted; count++) {
     const searched = await searchOnce(loaded, { bound, seed: firstSeed(settings, count) }, run, source);
-    rows.push(...searched.rows);
+    append(rows, searched.rows);
     searches.push(searched.search);
   }
   const predicting = place.signal.aborted ? undefined : predictor?.afterAll();
-  const startAt = (times: Predicting['times']['value']): number => startRate(times[0]?.ms ?? 1, agents);
+  const search = { bound, seed: firstSeed(settings, 0) };
   const predicted =
     source !== null && 'reason' in source
       ? { ...NO_RATE, reason: source.reason }
       : predicting === undefined
         ? null
-        : predictRate(trialAt, startAt, settings.seed, predicting);
+        : predictRate(simulatedSearch(search, run), predicting);
   if (rows.length === 0 && predicted?.value_per_second != null) {
-    const plan = trialAt(predicted.value_per_second, settings.seed);
+    const plan = serverTrial(settings, predicted.value_per_second, settings.seed, bound);
     rows.push({ ...buildRow(loaded, plan), measured: null, predicted: predictedOf(plan, source, predicting) });
   }
   return {

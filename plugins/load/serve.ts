@@ -9,19 +9,18 @@ import {
   type TargetSpec,
   type RunOptions,
   startGenerator,
-  type TargetEnd,
+  type ServingEnd,
   wholeBenchmark,
   withSizes,
   type Benchmark,
 } from '../../src/plugin-api.js';
 import { runSizes } from './settings.js';
+import { MAX_TRIALS_MS } from './trial-length.js';
 
-/** Longest time for which a model is served: every trial has its own end long before. */
-const SERVE_LIMIT_MS = 12 * 3600_000;
+/** Longest time for which a model is served: its trials end before. */
+const SERVE_LIMIT_MS = 2 * MAX_TRIALS_MS;
 
 const WARMUP_RUNS = 3;
-
-const MAX_SIZES = 64;
 
 export interface Place {
   readonly agent: BenchmarkAgent;
@@ -52,13 +51,9 @@ export async function modelsBySize(
   { agent, deployment }: Place,
 ): Promise<ReadonlyMap<number, Benchmark>> {
   if (deployment !== undefined) return new Map();
-  const sizes = runSizes(samples, limit);
-  if (sizes.length > MAX_SIZES) {
-    const problem = `${loaded.name}: runs of ${sizes.length} sizes can occur, and ${MAX_SIZES} models can be open`;
-    throw new PlatformError('usage', `${problem}; choose a smaller --batch-limit`);
-  }
   const models = new Map<number, Benchmark>();
-  for (const size of sizes) models.set(size, await wholeBenchmark(withSizes(loaded, bound, { batch: size }), agent));
+  for (const size of runSizes(samples, limit))
+    models.set(size, await wholeBenchmark(withSizes(loaded, bound, { batch: size }), agent));
   return models;
 }
 
@@ -75,7 +70,7 @@ export async function whileServing<T>(
   { limit, waitMs, samples }: Served,
   place: Place,
   use: (generator: LoadGenerator) => Promise<T>,
-): Promise<{ readonly result: T; readonly ends: readonly TargetEnd[] }> {
+): Promise<{ readonly result: T; readonly ends: readonly ServingEnd[] }> {
   const { signal, runOptions, onWaiting, deployment } = place;
   const reaches = reachesOf(place);
   if (reaches.length === 0) throw new PlatformError('unsupported', 'this agent cannot be reached by the generator');
@@ -95,7 +90,7 @@ export async function whileServing<T>(
   });
   try {
     const result = await use(generator);
-    const ends = await generator.close().catch((): readonly TargetEnd[] => []);
+    const ends = await generator.close().catch((): readonly ServingEnd[] => []);
     return { result, ends };
   } finally {
     generator.kill();

@@ -4,6 +4,8 @@ import {
   parseBound,
   DISPATCHES,
   leastQueries,
+  MAX_OUTSTANDING,
+  MAX_QUERIES,
   numberFrom,
   oneOf,
   ownValue,
@@ -11,7 +13,10 @@ import {
   positiveNumber,
   wholeNumber,
   z,
+  maxOf,
+  minOf,
 } from '../../src/plugin-api.js';
+import { isSearch, lengthProblem, MAX_TRIALS_MS } from './trial-length.js';
 
 export const SCENARIOS = ['single', 'clients', 'server', 'batch', 'replay'] as const;
 export type Scenario = (typeof SCENARIOS)[number];
@@ -23,17 +28,17 @@ export const fields = {
   clients: wholeNumber(1, 1024),
   samples: wholeNumber(1, 1024),
   waitMs: numberFrom(0, 60_000),
-  queries: wholeNumber(2, 1_000_000),
+  queries: wholeNumber(2, MAX_QUERIES),
   seed: wholeNumber(0, 2 ** 31 - 1),
   searches: wholeNumber(1, 20),
   scale: positiveNumber(1000),
 } as const;
 
 const MAX_VALUES = 100;
-const MAX_ARRIVALS = 100_000;
-const MAX_TRIAL_MS = 86_400_000;
-/** More queries do not fit into one message. */
-const MAX_AT_ONCE = 50_000;
+/** They may all come at once. */
+const MAX_ARRIVALS = MAX_OUTSTANDING;
+/** Most sizes of runs that an agent has open. */
+const MAX_SIZES = 64;
 
 const listOf = <Schema extends z.ZodType>(one: Schema) => {
   return z
@@ -50,7 +55,7 @@ export const settingsSchema = z.strictObject({
     .refine((text) => parseBound(text) !== undefined, { error: expectedBound })
     .optional()
     .describe('Latency that a share of the queries must not exceed, as in 20ms@p99'),
-  clients: listOf(fields.clients).default([1]).describe('Queries that are outstanding at a time (clients)'),
+  clients: listOf(fields.clients).optional().describe('Queries that are outstanding at a time (clients)'),
   think_ms: fields.waitMs.default(0).describe("From an answer to the client's next query (clients)"),
   batches: listOf(fields.samples).default([1]).describe('Samples of a query'),
   batch_limit: fields.samples.optional().describe('Most samples of one run; queries that wait join a run up to it'),
@@ -63,7 +68,7 @@ export const settingsSchema = z.strictObject({
     .describe('Times in ms since the start, or pairs of a time and samples (replay)'),
   scale: fields.scale.default(1).describe('Factor of the times (replay)'),
   queries: fields.queries.optional().describe('Least number of queries of a trial'),
-  least_ms: numberFrom(0, MAX_TRIAL_MS)
+  least_ms: numberFrom(0, MAX_TRIALS_MS)
     .optional()
     .describe(
       'Least length of a trial; by default 10 s (or 10,000 queries) where the largest rate is searched, else 0',
@@ -106,19 +111,6 @@ export function parseValues(given: z.input<typeof settingsSchema>): LoadSettings
   throw new PlatformError('usage', `${key} (${option}): expected ${issue?.message}`);
 }
 
-/** Machines are slow for seconds at a time, which would decide a shorter trial of a search. */
-const SEARCH_MS = 10_000;
-const SEARCH_QUERIES = 10_000;
-
-export function isSearch({ scenario, rates }: Pick<LoadSettings, 'scenario' | 'rates'>): boolean {
-  return scenario === 'server' && rates === undefined;
-}
-
-export function leastTrialMs(settings: LoadSettings, perSecond: number): number {
-  const ofSearch = Math.min(SEARCH_MS, (1000 * SEARCH_QUERIES) / perSecond);
-  return settings.least_ms ?? (isSearch(settings) ? ofSearch : 0);
-}
-
 /** What is put under load. */
 export interface Loaded {
   /** Infinity before their number is known. */
@@ -130,7 +122,7 @@ export interface Loaded {
 }
 
 export function checkSettings(settings: LoadSettings, loaded: Loaded): void {
-  const problem = unusedSetting(settings, loaded) ?? problemWith(settings);
+  const problem = unusedSetting(settings, loaded) ?? problemWith(settings, loaded);
   if (problem !== undefined) throw new PlatformError('usage', problem);
 }
 
@@ -202,8 +194,8 @@ function canShareRuns(settings: LoadSettings): boolean {
   const { scenario, batch_limit: limit } = settings;
   if (scenario === 'single' || scenario === 'batch') return false;
   const samples = samplesAsked(settings);
-  const most = limit ?? (scenario === 'replay' ? Math.max(...samples) : 0);
-  return most > Math.min(...samples);
+  const most = limit ?? (scenario === 'replay' ? maxOf(samples) : 0);
+  return most > minOf(samples);
 }
 
 const DEFAULTS = settingsSchema.parse({});
@@ -217,7 +209,7 @@ function unusedSetting(settings: LoadSettings, loaded: Loaded): string | undefin
   return `the scenario ${settings.scenario} does not use ${key} (${OPTIONS[key]}) here; it is for ${by}`;
 }
 
-function problemWith(settings: LoadSettings): string | undefined {
+function problemWith(settings: LoadSettings, { isDeployed }: Loaded): string | undefined {
   const { scenario, bound, arrivals, batches, batch_limit: limit } = settings;
   if (isSearch(settings) && bound === undefined) {
     return 'the scenario server needs rates (--rate 50,100), or a bound to search the largest rate for (--bound 20ms@p99)';
@@ -227,27 +219,41 @@ function problemWith(settings: LoadSettings): string | undefined {
   if (isSearch(settings) && (settings.queries ?? least) < least) {
     return `a trial of a search needs at least ${least} queries to show ${bound}; choose more (--queries)`;
   }
+  if (scenario === 'clients' && settings.clients === undefined) {
+    return 'the scenario clients needs numbers of clients (--clients 1,2,4)';
+  }
   if (scenario === 'replay') {
     if (arrivals === undefined) return 'the scenario replay needs arrivals (--arrivals FILE)';
     const times = arrivals.map(timeOf);
     const unsorted = times.findIndex((ms, index) => ms < (times[index - 1] ?? 0));
     if (unsorted >= 0) return `arrival ${unsorted + 1} is before the one above it; sort the times`;
     const lastMs = (times.at(-1) ?? 0) * settings.scale;
-    if (lastMs > MAX_TRIAL_MS) {
-      const problem = `the last arrival is ${Math.round(lastMs / 1000)} s after the start, and a trial has a day at most`;
+    if (lastMs > MAX_TRIALS_MS) {
+      const problem = `the last arrival is ${Math.round(lastMs / 1000)} s after the start, and a trial has 12 hours at most`;
       return `${problem}; let the times begin near 0, or make them smaller (--scale)`;
     }
   }
-  const largest = Math.max(...samplesAsked(settings));
+  const largest = maxOf(samplesAsked(settings));
   if (limit !== undefined && limit < largest) {
     return `a query of ${largest} samples does not fit into runs of at most ${limit} (--batch-limit)`;
   }
-  if (scenario === 'batch' && (settings.queries ?? 0) > MAX_AT_ONCE) {
-    return `the scenario batch sends all queries at once, and at most ${MAX_AT_ONCE} can wait; choose fewer (--queries)`;
+  const sizes = settings.measure && !isDeployed ? mostSizes(settings) : 0;
+  if (sizes > MAX_SIZES) {
+    return `runs of ${sizes} sizes can occur, and ${MAX_SIZES} models can be open; choose a smaller limit (--batch-limit)`;
+  }
+  if (scenario === 'batch' && (settings.queries ?? 0) > MAX_OUTSTANDING) {
+    return `the scenario batch sends all queries at once, and at most ${MAX_OUTSTANDING} can wait; choose fewer (--queries)`;
   }
   if (scenario === 'server' && batches.length > 1) return 'the scenario server takes one --batch';
   if (!settings.measure && !settings.predict) return 'nothing to do: measure and predict are both off';
-  return undefined;
+  return lengthProblem(settings);
+}
+
+/** Of the runs of one trial. */
+function mostSizes(settings: LoadSettings): number {
+  const samples = samplesAsked(settings);
+  const trials = settings.scenario === 'replay' ? [samples] : samples.map((one) => [one]);
+  return maxOf(trials.map((of) => runSizes(of, limitOf(settings, of)).length));
 }
 
 function timeOf(arrival: NonNullable<LoadSettings['arrivals']>[number]): number {
@@ -268,7 +274,7 @@ export function samplesAsked(settings: LoadSettings): readonly number[] {
 
 /** Without a limit, a run has one query of any size. */
 export function limitOf({ batch_limit: limit }: LoadSettings, samples: readonly number[]): number {
-  return limit ?? Math.max(...samples);
+  return limit ?? maxOf(samples);
 }
 
 /** All sums of queries within the limit. */

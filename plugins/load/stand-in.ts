@@ -5,6 +5,7 @@ import {
   inputBytes,
   type LoadedModel,
   type LoadGenerator,
+  mean,
   nearestRank,
   type Plan,
   poissonArrivals,
@@ -14,9 +15,14 @@ import {
   standInModel,
   sumOf,
   xoshiro128pp,
+  Z_95,
+  append,
+  maxOf,
+  minOf,
 } from '../../src/plugin-api.js';
 import { prepareModel } from '../dlbricks/bricks/prepare-model.js';
 import { type Place, reachesOf, whileServing } from './serve.js';
+import { computeVariation } from './stored-runs.js';
 
 /** A model that runs instead of another one. */
 export interface StandIn {
@@ -35,6 +41,8 @@ export interface Likeness {
 }
 
 export interface ObservedRun {
+  /** When it began, from the start of its block. */
+  readonly atMs: number;
   /** From the end of the run before. */
   readonly pauseMs: number;
   readonly ms: number;
@@ -145,18 +153,24 @@ export async function bricksOf(loaded: LoadedModel, share: number, place: Place)
   return { benchmark: buildComposite(chosen, 0).benchmark, runOptions: asItIs, error: ERROR_OF_BRICKS, isWhole };
 }
 
-/** Every run but the first of each server, whose pause is not known. */
-function runsIn({ records }: RanTrial): readonly ObservedRun[] {
+/**
+ * Every run but the first of each server, whose pause is not known.
+ *
+ * @param fromMs when the trial began, from the start of its block
+ */
+function runsIn({ records }: RanTrial, fromMs = 0): readonly ObservedRun[] {
   return pairsOf(records).flatMap(([before, { startedMs, finishedMs }]) => {
-    return startedMs === null ? [] : [{ pauseMs: startedMs - before.finishedMs, ms: finishedMs - startedMs }];
+    if (startedMs === null) return [];
+    return [{ atMs: fromMs + startedMs, pauseMs: startedMs - before.finishedMs, ms: finishedMs - startedMs }];
   });
 }
 
 /** Of the queries that waited for no other. */
-function handoversIn({ records }: RanTrial): readonly ObservedRun[] {
+function handoversIn({ records }: RanTrial, fromMs = 0): readonly ObservedRun[] {
   return pairsOf(records).flatMap(([before, { scheduledMs, startedMs }]) => {
     const pauseMs = scheduledMs - before.finishedMs;
-    return startedMs === null || pauseMs < 0 ? [] : [{ pauseMs, ms: startedMs - scheduledMs }];
+    if (startedMs === null || pauseMs < 0) return [];
+    return [{ atMs: fromMs + scheduledMs, pauseMs, ms: startedMs - scheduledMs }];
   });
 }
 
@@ -230,16 +244,18 @@ export async function observe(
     const isWanted = (): boolean => elapsedMs() < (blocks.length < MIN_BLOCKS ? MAX_MS : leastMs);
     while (isWanted() && !place.signal.aborted) {
       const busy = { ...CLOSED, clients: 2 * agents, thinkMs: [0], queries: DENSE_QUERIES * agents };
-      const dense = runsIn(await generator.trial({ ...TRIAL, plan: busy }));
+      const withoutPauses = await generator.trial({ ...TRIAL, plan: busy });
+      const dense = runsIn(withoutPauses);
+      const denseMs = Math.max(0, maxOf(withoutPauses.records.map(({ finishedMs }) => finishedMs)));
       const thinkMs = shuffled(PAUSES, next);
       const paused: Plan =
         utilization === undefined || dense.length === 0
           ? { ...CLOSED, clients: 1, thinkMs, queries: PAUSES.length * agents + 1 }
           : randomPlan(utilization, medianOf(dense.map(({ ms }) => ms)), agents, blocks.length + 1);
       const apart = await generator.trial({ ...TRIAL, plan: paused });
-      gaps.push(...gapsIn(apart));
-      if (paused.kind === 'closed') returns.push(...returnsIn(apart, thinkMs));
-      blocks.push({ paused: runsIn(apart), handovers: handoversIn(apart), dense });
+      append(gaps, gapsIn(apart));
+      if (paused.kind === 'closed') append(returns, returnsIn(apart, thinkMs));
+      blocks.push({ paused: runsIn(apart, denseMs), handovers: handoversIn(apart, denseMs), dense });
     }
     return { blocks, blockMs: elapsedMs() / blocks.length };
   });
@@ -254,6 +270,21 @@ export async function observe(
         ? sumOf(gaps) / gaps.length
         : medianOf(result.blocks.flatMap(({ dense }) => dense.map(({ pauseMs }) => pauseMs))),
   };
+}
+
+/** What trials of the model itself show, in blocks of a second. */
+export function observationOf(trials: readonly RanTrial[]): Observation {
+  const secondOf = ({ atMs }: ObservedRun): number => Math.floor(atMs / STRETCH_MS);
+  const inBlock = (run: ObservedRun): ObservedRun => ({ ...run, atMs: run.atMs % STRETCH_MS });
+  const blocks = trials.flatMap((trial) => {
+    const handovers = groupedBy(handoversIn(trial), secondOf);
+    return [...groupedBy(runsIn(trial), secondOf)].map(([second, runs]): Block => {
+      return { paused: [], handovers: (handovers.get(second) ?? []).map(inBlock), dense: runs.map(inBlock) };
+    });
+  });
+  const gaps = trials.flatMap(gapsIn);
+  const betweenMs = gaps.length === 0 ? 0 : mean(gaps);
+  return { blocks, blockMs: STRETCH_MS, handoverMs: 0, returnMs: undefined, betweenMs };
 }
 
 /** Draws what a query on a machine sees. Times are of the simulation's clock. */
@@ -292,33 +323,38 @@ export class Slowness {
     });
   }
 
+  /** How much the mean run differs from block to block: half the width of 95 %, relative. */
+  drift(): number {
+    const means = this.#blocks.flatMap(({ runs }) => (runs.length === 0 ? [] : [mean(runs.map(({ ms }) => ms))]));
+    return Z_95 * computeVariation(means);
+  }
+
   /** Slowdowns of all runs after pauses about as long. */
   after(pauseMs: number): readonly number[] {
     return this.#blocks.flatMap(({ runs }) => runsNear(runs, pauseMs).map(({ ms }) => ms));
   }
 
   /**
-   * Draws of one second come from one part of the observation, because a machine is slow for some time. Each sampler has
-   * other parts, some of them twice (a bootstrap), because the observation is a sample of the machine's time.
+   * A stretch of simulated time is one of the observation, in which each run is the nearest one in time after such a
+   * pause, because a slow moment lasts for several runs. Each sampler has other parts of the observation, some of them
+   * twice (a bootstrap), because the observation is a sample of the machine's time.
    */
   sampler(seed: number): Sampler {
     const next = xoshiro128pp(seed);
     const blocks = this.#blocks.map(() => this.#blocks[next() % this.#blocks.length]);
     const firstBlocks = new Map<number, number>();
-    const blockAt = (ms: number) => {
-      const segment = Math.floor(ms / SEGMENT_MS);
-      const first = firstBlocks.get(segment) ?? next();
-      firstBlocks.set(segment, first);
-      const later = Math.floor((ms % SEGMENT_MS) / this.#blockMs);
-      return blocks[(first + later) % blocks.length];
-    };
-    const drawn = (runs: readonly ObservedRun[], pauseMs: number): number | undefined => {
-      const near = runsNear(runs, pauseMs);
-      return near[next() % near.length]?.ms;
+    const stretchMs = Math.max(STRETCH_MS, this.#blockMs);
+    const drawn = (of: 'runs' | 'handovers', ms: number, pauseMs: number): number | undefined => {
+      const stretch = Math.floor(ms / stretchMs);
+      const first = firstBlocks.get(stretch) ?? next();
+      firstBlocks.set(stretch, first);
+      const later = Math.floor((ms % stretchMs) / this.#blockMs);
+      const atMs = (ms % stretchMs) - later * this.#blockMs;
+      return nearestRun(blocks[(first + later) % blocks.length]?.[of] ?? [], pauseMs, atMs)?.ms;
     };
     return {
-      slowdown: (startMs, pauseMs) => drawn(blockAt(startMs)?.runs ?? [], pauseMs) ?? 1,
-      handoverMs: (sentMs, pauseMs) => drawn(blockAt(sentMs)?.handovers ?? [], pauseMs) ?? 0,
+      slowdown: (startMs, pauseMs) => drawn('runs', startMs, pauseMs) ?? 1,
+      handoverMs: (sentMs, pauseMs) => drawn('handovers', sentMs, pauseMs) ?? 0,
     };
   }
 }
@@ -326,18 +362,35 @@ export class Slowness {
 /** Share of the runs, from the fastest on, that no other machine disturbed. */
 const UNDISTURBED = 0.25;
 
-const SEGMENT_MS = 1000;
+/** Stretches of simulated time are at least so long. */
+const STRETCH_MS = 1000;
 
 /** Pauses below it are alike. */
 const SHORT_PAUSE_MS = 0.5;
 
-/** The runs whose pause differs by less than a factor of 2, or else by least. */
+/** The factor by which two pauses differ. Below 2 they are alike, and so are short ones. */
+function pauseDistance(run: ObservedRun, pauseMs: number): number {
+  const [a, b] = [Math.max(SHORT_PAUSE_MS, run.pauseMs), Math.max(SHORT_PAUSE_MS, pauseMs)];
+  return Math.max(2, a / b, b / a);
+}
+
+/** The runs after pauses that differ least. */
 function runsNear(runs: readonly ObservedRun[], pauseMs: number): readonly ObservedRun[] {
-  const distance = (run: ObservedRun): number => {
-    return Math.abs(Math.log2(Math.max(SHORT_PAUSE_MS, run.pauseMs) / Math.max(SHORT_PAUSE_MS, pauseMs)));
-  };
-  const near = runs.filter((run) => distance(run) < 1);
-  if (near.length > 0) return near;
-  const least = Math.min(...runs.map(distance));
-  return runs.filter((run) => distance(run) === least);
+  const least = minOf(runs.map((run) => pauseDistance(run, pauseMs)));
+  return runs.filter((run) => pauseDistance(run, pauseMs) === least);
+}
+
+/** Of the runs after pauses that differ least, the nearest one in time. */
+function nearestRun(runs: readonly ObservedRun[], pauseMs: number, atMs: number): ObservedRun | undefined {
+  let nearest: ObservedRun | undefined;
+  let [distance, awayMs] = [Infinity, Infinity];
+  for (const run of runs) {
+    const itsDistance = pauseDistance(run, pauseMs);
+    const itsAwayMs = Math.abs(run.atMs - atMs);
+    if (itsDistance > distance || (itsDistance === distance && itsAwayMs >= awayMs)) continue;
+    nearest = run;
+    distance = itsDistance;
+    awayMs = itsAwayMs;
+  }
+  return nearest;
 }

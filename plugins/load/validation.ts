@@ -1,4 +1,4 @@
-import { mean } from '../../src/plugin-api.js';
+import { counted, mean, maxOf } from '../../src/plugin-api.js';
 import type { LoadResult, LoadRow } from './load-result.js';
 
 interface Compared {
@@ -26,9 +26,11 @@ function formatLine(name: string, all: readonly Compared[]): readonly string[] {
   const errors = all.map(({ measured, value }) => Math.abs(value / measured - 1) * 100);
   const withInterval = all.filter(({ low, high }) => low !== null && high !== null);
   const inside = withInterval.filter(({ measured, low, high }) => measured >= (low ?? 0) && measured <= (high ?? 0));
-  const [average, worst] = [mean(errors), Math.max(...errors)].map((error) => `${error.toFixed(1)} %`);
+  const [average, worst] = [mean(errors), maxOf(errors)].map((error) => `${error.toFixed(1)} %`);
   const error = all.length === 1 ? `off by ${worst}` : `off by ${average} on average and ${worst} at most`;
-  return [`predicted ${name}: ${error}; ${inside.length} of ${withInterval.length} measured values in their intervals`];
+  return [
+    `predicted ${name}: ${error}; ${inside.length} of ${counted(withInterval.length, 'measured value')} in the interval`,
+  ];
 }
 
 export function validationLines({ rows, rates, settings: { scenario } }: LoadResult): readonly string[] {

@@ -1,4 +1,11 @@
-import { type Analysis, type AnalysisTable, groupedBy, ownValue, PlatformError } from '../../src/plugin-api.js';
+import {
+  type Analysis,
+  type AnalysisTable,
+  groupedBy,
+  ownValue,
+  PlatformError,
+  tableOfNames,
+} from '../../src/plugin-api.js';
 import { type Column, settingsSchema, type Trace, tracesFor, type XspSettings } from './traces.js';
 
 export type Cell = string | number | null;
@@ -67,41 +74,26 @@ export interface Definition {
 
 function emptyNotes(columns: readonly Column[], rows: readonly Row[]): string[] {
   const empty = columns.filter(({ key }) => rows.some((row) => ownValue(row, key) === null));
-  const byReason = groupedBy(empty, ({ key }) => ownValue(REASONS, key));
+  const byReason = groupedBy(empty, ({ key }) => REASONS.get(key));
   return [...byReason].flatMap(([reason, of]) => {
     return reason === undefined ? [] : [`${of.map(({ title }) => title).join(', ')}: ${reason}`];
   });
 }
 
-const NO_GPU = 'null: a processor has no such value';
-const NO_MEMORY = 'null where the profile does not state memory, as those of older runtimes';
-const NO_COUNT = 'null where the operator is not counted, or a shape or an attribute is not in the trace';
-const NO_PEAKS =
-  "null without a count, and where the store has no peaks of the machine with this number of threads: 'mlmodelscope machine --threads N' measures them; for an imported trace, --setting machine=FINGERPRINT names a system";
-
-const REASONS: Readonly<Record<string, string>> = {
-  allocated_bytes: NO_MEMORY,
-  allocated_mb: NO_MEMORY,
-  peak_allocated_bytes: NO_MEMORY,
-  allocator_bytes_in_use: NO_MEMORY,
-  requested_bytes_in_use: NO_MEMORY,
-  host_temp_bytes: NO_GPU,
-  device_temp_bytes: NO_GPU,
-  host_persistent_bytes: NO_GPU,
-  device_persistent_bytes: NO_GPU,
-  flops: NO_COUNT,
-  arithmetic_intensity: NO_COUNT,
-  arithmetic_throughput: NO_COUNT,
-  memory_bound: NO_PEAKS,
-  roof: NO_PEAKS,
-  roof_percent: NO_PEAKS,
-  achieved_occupancy: 'null with one thread, which has no pool, and for kernels that do not use the pool',
-  latency_ms: 'null where the size of the batch is not known: --setting batch=N states that of imported traces',
-  throughput: 'null where the size of the batch is not known: --setting batch=N states that of imported traces',
-  duration: 'null where the trace has no time of the whole model',
-  tracing_percent: 'null where the trace has no runs without the profile',
-  model_duration_percent: 'null where the trace has no time of the whole model',
-};
+const REASONS = tableOfNames({
+  'allocated_bytes allocated_mb peak_allocated_bytes allocator_bytes_in_use requested_bytes_in_use':
+    'no value where the profile does not state memory, as those of older runtimes',
+  'host_temp_bytes device_temp_bytes host_persistent_bytes device_persistent_bytes': 'a processor has no such value',
+  'flops arithmetic_intensity arithmetic_throughput':
+    'no value where the operator is not counted, or a shape or an attribute is not in the trace',
+  'memory_bound roof roof_percent':
+    "no value without a count, and where the store has no peaks of the machine with this number of threads: 'mlmodelscope machine --threads N' measures them; for an imported trace, --setting machine=FINGERPRINT names a system",
+  achieved_occupancy: 'no value with one thread, which has no pool, and for kernels that do not use the pool',
+  'latency_ms throughput':
+    'no value where the size of the batch is not known: --setting batch=N states that of imported traces',
+  'duration model_duration_percent': 'no value where the trace has no time of the whole model',
+  tracing_percent: 'no value where the trace has no runs without the profile',
+});
 
 export function xspAnalysis(definition: Definition): Analysis<XspSettings> {
   const { name, description, level, rowsOf, notesOf, draw } = definition;

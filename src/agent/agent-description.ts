@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PlatformError } from '../base/errors.js';
 import { line, surroundingsSchema } from '../measurement/surroundings.js';
 import { systemFactsSchema } from '../measurement/system.js';
 import { TRACE_LEVELS, type TraceLevel } from '../tracing/trace-level.js';
@@ -66,4 +67,9 @@ export function differencesBetween(before: AgentDescription, now: AgentDescripti
     const [was, is] = [before[name], now[name]].map((value) => JSON.stringify(value) ?? 'nothing');
     return was === is ? [] : [`${name} was ${was} and is ${is}`];
   });
+}
+
+export function otherSystem(address: string, differences: readonly string[]): PlatformError {
+  const problem = `the agent at ${address} is another system since the connection was lost: ${differences.join('; ')}`;
+  return new PlatformError('unavailable', `${problem}; run the command again to measure on that system`);
 }

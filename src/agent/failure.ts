@@ -1,12 +1,9 @@
 import { messageOf, PlatformError } from '../base/errors.js';
-import type { FailureReason } from '../measurement/measurement.js';
+import type { Outcome } from '../measurement/measurement.js';
 import { orOfMachine } from './machine-failure.js';
 import type { Framework } from '../predictor/predictor.js';
 
-export interface Failure {
-  readonly reason: FailureReason;
-  readonly message: string;
-}
+export type Failure = Readonly<Omit<Extract<Outcome, { kind: 'failure' }>, 'kind'>>;
 
 const MESSAGE_LENGTH = 600;
 

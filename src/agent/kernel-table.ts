@@ -1,5 +1,6 @@
 import { groupedBy } from '../base/grouped-by.js';
 import { sumOf } from '../base/sum-of.js';
+import { isOutermost } from '../measurement/kernel-facts.js';
 import { trimmedMean } from '../measurement/trimmed-mean.js';
 import type { KernelTrace, LayerTrace } from './layer-trace.js';
 
@@ -35,7 +36,7 @@ export function kernelTable({ untracedMs, tracedMs, kernels }: LayerTrace): Kern
   const modelMs = trimmedMean(untracedMs);
   const tracedModelMs = trimmedMean(tracedMs);
   const timed = kernels.map((kernel) => ({ kernel, latencyMs: trimmedMean(kernel.runMs) }));
-  const outermost = timed.filter(({ kernel }) => !kernel.sequenceIndex.includes('-'));
+  const outermost = timed.filter(({ kernel }) => isOutermost(kernel));
   const kernelsMs = sumOf(outermost.map(({ latencyMs }) => latencyMs));
   const computeShare = (latencyMs: number): number => (kernelsMs === 0 ? 0 : latencyMs / kernelsMs);
   const operators = [...groupedBy(outermost, ({ kernel }) => kernel.opName)].map(([opName, of]): OperatorRow => {

@@ -5,16 +5,14 @@ import { kernelMemorySchema, poolSchema } from '../measurement/kernel-facts-sche
 /** @param runs that were asked for */
 export function layerTraceSchema(runs: number) {
   const timesSchema = z.array(z.number().nonnegative()).min(1).max(runs).readonly();
+  /** As {@link TracedKernel} describes it. */
   const kernelSchema = z.object({
-    /** Its place in a run: 7, or 7-0-1 inside of the subgraphs that kernel 7 executes. Kernel 7's time includes it. */
     sequenceIndex: z.string().regex(/^\d+(-\d+)*$/),
     name: z.string(),
     opName: z.string(),
     executionProvider: z.string(),
-    /** Shapes of the outputs, as in [1,64,56,56]; several are separated by semicolons. */
     shape: z.string(),
     inputShape: z.string(),
-    /** Element types of the inputs and outputs, separated by semicolons; empty from agents of earlier versions. */
     inputTypes: z.string(),
     outputTypes: z.string(),
     elementType: z.string(),

@@ -1,5 +1,6 @@
 import { hostname, totalmem } from 'node:os';
 import { gigabytes } from '../base/gigabytes.js';
+import { minOf } from '../base/long-lists.js';
 import { type ReadSystemFile, readSystemFile } from '../base/system-file.js';
 import type { Limits } from '../measurement/protocol.js';
 import type { MemoryNeed } from '../onnx/layers/memory-need.js';
@@ -32,7 +33,7 @@ export function freeBytes(read: ReadSystemFile = readSystemFile): number | undef
     ...(freeKib === undefined ? [] : [freeKib * 1024]),
     ...(limit === undefined || taken === undefined ? [] : [Math.max(0, limit - Math.max(0, taken - cached))]),
   ];
-  return known.length === 0 ? undefined : Math.min(...known);
+  return known.length === 0 ? undefined : minOf(known);
 }
 
 export function memoryThere(

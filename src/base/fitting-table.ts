@@ -1,3 +1,4 @@
+import { maxOf } from './long-lists.js';
 import { type Column, drawTable, textTable } from './text-table.js';
 import { wrap } from './wrap.js';
 
@@ -58,7 +59,7 @@ export function fittingTable<Row>(
 /** Most characters in each column's cells, so that the table is narrower by `excess`. */
 function narrowed<Row>(columns: readonly Column<Row>[], rows: readonly Row[], excess: number): readonly number[] {
   const longest = columns.map(({ align, cell }) =>
-    align === 'left' ? Math.max(0, ...rows.map((row) => cell(row).length)) : Infinity,
+    align === 'left' ? Math.max(0, maxOf(rows.map((row) => cell(row).length))) : Infinity,
   );
   const byWidth = [...longest.entries()].filter(([, length]) => length < Infinity).sort(([, a], [, b]) => b - a);
   let left = excess;

@@ -12,6 +12,12 @@ export function numberOption(schema: z.ZodType<number | undefined>): (text: stri
   };
 }
 
+/** As in 5 or 5%. */
+export function percentOption(schema: z.ZodType<number | undefined>): (text: string) => number {
+  const parse = numberOption(schema);
+  return (text) => parse(text.replace(/%$/, ''));
+}
+
 export function wholeNumberOption(least: number, most: number): (text: string) => number {
   return numberOption(wholeNumber(least, most));
 }

@@ -5,6 +5,10 @@ export class RecentlyUsed<Value> {
 
   constructor(private readonly mostSize: number) {}
 
+  values(): readonly Value[] {
+    return [...this.#values.values()].map(({ value }) => value);
+  }
+
   get(key: string): Value | undefined {
     const found = this.#values.get(key);
     if (found === undefined) return undefined;

@@ -1,6 +1,6 @@
-/** `memoryBytes` becomes `memory_bytes`. */
+/** `memoryBytes` becomes `memory_bytes`. Names that begin with a capital letter, as of variables, stay as they are. */
 export function snakeKey(key: string): string {
-  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return /^[A-Z]/.test(key) ? key : key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 function camelKey(key: string): string {
@@ -16,9 +16,11 @@ function withKeys(value: unknown, toKey: (key: string) => string, depth = DEPTH)
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [toKey(key), withKeys(item, toKey, depth - 1)]));
 }
 
-type SnakeKey<Key> = Key extends `${infer First}${infer Rest}`
-  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeKey<Rest>}`
+type SnakeLetters<Key> = Key extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${SnakeLetters<Rest>}`
   : Key;
+
+type SnakeKey<Key> = Key extends string ? (Key extends Uncapitalize<Key> ? SnakeLetters<Key> : Key) : Key;
 
 export type SnakeKeys<Value> = Value extends readonly (infer Item)[]
   ? SnakeKeys<Item>[]

@@ -24,6 +24,9 @@ export interface OwnedHost extends CommandHost {
   close(): Promise<void>;
 }
 
+/** An agent that a service manager starts again is back within this time. */
+const AGENT_PATIENCE_MS = 10_000;
+
 /** Loads only the modules that a command needs, because loading takes most of the time of a short command. */
 export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
   const closers: (() => Promise<void>)[] = [];
@@ -32,7 +35,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
   const weightFiles = new Map<string, string>();
   let shown: Progress | undefined;
   let exitCode = 0;
-  let isSpooled = false;
+  let spoolingStores = 0;
   let security = NO_SECURITY;
 
   function warn(line: string): void {
@@ -55,11 +58,18 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     }
     const { connectAgent } = await import('../agent/client/agent-client.js');
     const { cachedGraphs } = await import('./cached-graphs.js');
-    // An agent that is started for this command alone needs no token.
-    const client = await connectAgent(address, server === undefined ? {} : { security: security.client });
+    if (server !== undefined) {
+      const { standbyAgent } = await import('../agent/spread/standby-agent.js');
+      const at = { name: server, connect: () => connectAgent(server, { security: security.client }) };
+      const tell = (message: string): void => warn(`warning: ${message}`);
+      const agent = await standbyAgent([at], { tell, patienceMs: AGENT_PATIENCE_MS, signal });
+      closers.push(() => agent.close());
+      return cachedGraphs(agent);
+    }
+    // It is started for this command alone, and needs no token.
+    const client = await connectAgent(address);
     closers.push(() => client.close());
     const cached = cachedGraphs(client);
-    if (server !== undefined) return cached;
     const offerWeights = (path: string): string => {
       // Other clients of the agent cannot name the file.
       const standsFor = randomUUID();
@@ -82,7 +92,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
       const store = await openStore(uri, {
         ...access,
         onWarning: (message) => warn(`warning: ${message}`),
-        onSpooled: () => (isSpooled = true),
+        onSpooled: (areWaiting) => (spoolingStores += areWaiting ? 1 : -1),
         signal,
       });
       stores.push(store);
@@ -107,7 +117,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     },
     setExitCode: (code) => void (exitCode = code),
     get exitCode() {
-      return exitCode === 0 && isSpooled ? EXIT_PARTIAL : exitCode;
+      return exitCode === 0 && spoolingStores > 0 ? EXIT_PARTIAL : exitCode;
     },
     get security() {
       return security;

@@ -4,9 +4,10 @@ import { register } from 'node:module';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { describeForeignError, PlatformError } from '../base/errors.js';
+import { describeForeignError, messageOf, PlatformError } from '../base/errors.js';
 import { openRegularFile } from '../base/regular-file.js';
 import { schemaProblems } from '../base/schema-problems.js';
+import type { Evaluation } from '../evaluation/evaluation.js';
 import type { Plugin } from '../evaluation/plugin.js';
 
 /** Built beside src: dist/plugins. */
@@ -81,6 +82,19 @@ async function importModule(file: string): Promise<{ readonly default?: unknown 
   }
 }
 
+/** The server needs the schema of settings before it takes an evaluation. @throws PlatformError naming the fault */
+function requireRunnable({ settings, run }: Readonly<Partial<Evaluation>>): void {
+  if (!(settings instanceof z.ZodType))
+    throw new PlatformError('usage', 'its evaluation has settings without a schema');
+  if (typeof run !== 'function') throw new PlatformError('usage', 'its evaluation has no function run');
+  try {
+    z.toJSONSchema(settings, { io: 'input' });
+  } catch (error) {
+    const problem = `the settings of its evaluation have no JSON Schema (${messageOf(error)})`;
+    throw new PlatformError('usage', `${problem}; use only types that JSON has`, { cause: error });
+  }
+}
+
 async function load(path: string): Promise<Plugin> {
   const file = await findFile(path);
   await requireModule(file);
@@ -106,35 +120,40 @@ function provideApi(): void {
   register(HOOKS, API);
 }
 
-/** The main file of an installed package, as Node finds it. */
-function resolveMain(folder: string): string {
-  return fileURLToPath(import.meta.resolve(basename(folder)));
-}
-
 /**
- * Plugins built with the platform, installed beside it as packages called `mlmodelscope-plugin-NAME`, in the user's
- * folder, and named by the user. One that does not load, or has an earlier one's name, is left out with a warning.
+ * Plugins built with the platform, named by the user, installed beside the platform as packages called
+ * `mlmodelscope-plugin-NAME`, and in the user's folder. One that does not load, or has an earlier one's name, is left
+ * out with a warning.
  */
 export async function loadPlugins({ paths, folder, onWarning }: LoadPluginsOptions): Promise<readonly Plugin[]> {
   const packages = basename(INSTALLED) === 'node_modules' ? await foldersIn(INSTALLED) : [];
   const foreign: readonly (readonly [string, () => string])[] = [
-    ...packages.filter((path) => PACKAGE.test(basename(path))).map((path) => [path, () => resolveMain(path)] as const),
-    ...(await foldersIn(folder)).map((path) => [path, () => path] as const),
     ...[...new Map(paths.map((path) => [resolve(path), path]))].map(([file, path]) => [path, () => file] as const),
+    ...packages
+      .filter((path) => PACKAGE.test(basename(path)))
+      .map((path) => [path, () => fileURLToPath(import.meta.resolve(basename(path)))] as const),
+    ...(await foldersIn(folder)).map((path) => [path, () => path] as const),
   ];
   if (foreign.length > 0) provideApi();
   const builtIn = (await foldersIn(BUILT_IN)).map((path) => [path, () => path] as const);
-  const plugins = new Map<string, Plugin>();
-  for (const [place, find] of [...builtIn, ...foreign]) {
+  const plugins = new Map<string, { readonly plugin: Plugin; readonly place: string }>();
+  for (const source of [...builtIn, ...foreign]) {
+    const [place, find] = source;
     try {
       const plugin = await load(find());
-      if (plugins.has(plugin.name)) throw new PlatformError('usage', `there is another plugin called ${plugin.name}`);
-      plugins.set(plugin.name, plugin);
+      if (plugin.evaluation !== undefined && foreign.includes(source)) requireRunnable(plugin.evaluation);
+      const { name } = plugin;
+      const used = plugins.get(name);
+      if (used !== undefined) {
+        const problem = `there is another plugin called ${name}, version ${used.plugin.version} at ${used.place}`;
+        throw new PlatformError('usage', `${problem}, which is used; rename or remove one of them`);
+      }
+      plugins.set(name, { plugin, place });
     } catch (error) {
       onWarning(`the plugin at ${place} does not load: ${describeForeignError(error)}`);
     }
   }
-  return [...plugins.values()];
+  return [...plugins.values()].map(({ plugin }) => plugin);
 }
 
 /** The values of `--plugin` on a command line. They are needed before Commander knows the commands. */

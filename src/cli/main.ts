@@ -46,6 +46,8 @@ function failUnfinished(): void {
   process.exitCode = exitCode;
 }
 
+// Of Node's functions, for authors of this code and of packages: users cannot do anything about them.
+process.noDeprecation = true;
 const terminal = processTerminal();
 process.on('exit', failUnfinished);
 const interrupt = new AbortController();
@@ -53,3 +55,5 @@ interruptOnSignals(interrupt);
 endOnStrayErrors(terminal, interrupt);
 process.exitCode = await runCommandLine(process.argv.slice(2), terminal, interrupt.signal);
 process.off('exit', failUnfinished);
+// All is closed and stored. A connection to a server that does not answer would keep the process for seconds.
+if (interrupt.signal.aborted) process.stdout.write('', () => process.exit());

@@ -1,6 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { Plugin } from '../evaluation/plugin.js';
-import { BUILT_IN_COMMANDS } from './commands/index.js';
+import { BUILT_IN_COMMANDS, type LoadPlugins } from './commands/index.js';
 import type { OwnedHost } from './host.js';
 import { refuseSecondOutputs, requireInputsKept } from './keep-inputs.js';
 import { PLATFORM_VERSION } from '../base/platform-version.js';
@@ -23,12 +22,12 @@ Examples:
 
 /** Shown after the help of every command. */
 const EXIT_CODES_HELP = `
-Exit codes: 0 done; 1 failed; 2 something that you gave is wrong (an option, a
-manifest, a model, a name that is not there); 3 partial (an estimate does not
-cover its whole model, a model, brick or input has no result, results wait for
-"store sync", "doctor" warns, or a log is not reproduced); 4 refused (slower
-than "compare --fail-above" allows, a result that "doctor" refuses, or a log
-that "reproduce" cannot run or compare); 130 interrupted.`;
+Exit codes: 0 done; 1 failed, without a result; 2 something that you gave is
+wrong (an option, a manifest, a model, a name that is not there); 3 partial (an
+estimate does not cover its whole model, a model, brick or input failed, results
+wait for "store sync", "doctor" warns, or a log is not reproduced); 4 refused
+(slower than "compare --fail-above" allows, a result that "doctor" refuses, or a
+log that "reproduce" cannot run or compare); 130 interrupted.`;
 
 function traceUrlTemplateOption(text: string): string {
   if (isTraceUrlTemplate(text)) return text;
@@ -80,7 +79,7 @@ export async function addCommands(
   program: Command,
   called: string | undefined,
   host: OwnedHost,
-  loadPlugins: () => Promise<readonly Plugin[]>,
+  loadPlugins: LoadPlugins,
 ): Promise<void> {
   const builtIn = BUILT_IN_COMMANDS.find(({ name }) => name === called);
   const plugins = builtIn !== undefined && builtIn.needs === undefined ? [] : await loadPlugins();
@@ -88,7 +87,7 @@ export async function addCommands(
   if (!isAlone) for (const plugin of plugins) plugin.registerCommand?.(program, host);
   const isOfPlugin = program.commands.some((command) => command.name() === called);
   const wanted = isAlone ? [builtIn] : isOfPlugin ? [] : BUILT_IN_COMMANDS;
-  for (const { load } of wanted) (await load())(program, host, plugins);
+  for (const { load } of wanted) (await load())(program, host, plugins, loadPlugins);
   finishCommands(program);
 }
 

@@ -93,28 +93,11 @@ class Bars implements Progress {
   }
 }
 
-/** Progress without a terminal or with --quiet: plain lines and no bar. */
-class Lines implements Progress {
-  constructor(
-    private readonly terminal: Terminal,
-    private readonly quiet: boolean,
-  ) {}
+export const SILENT: Progress = { step: () => {}, within: () => {}, note: () => {}, warn: () => {}, stop: () => {} };
 
-  step(): void {}
-
-  within(): void {}
-
-  note(line: string): void {
-    if (!this.quiet) this.terminal.err(line);
-  }
-
-  warn(line: string): void {
-    this.terminal.err(line);
-  }
-
-  stop(): void {}
-}
-
+/** Without a terminal or with `quiet`: plain lines and no bar. */
 export function createProgress(terminal: Terminal, quiet: boolean): Progress {
-  return terminal.isInteractive && !quiet ? new Bars(terminal) : new Lines(terminal, quiet);
+  if (terminal.isInteractive && !quiet) return new Bars(terminal);
+  const warn = (line: string): void => terminal.err(line);
+  return { ...SILENT, warn, ...(!quiet && { note: warn }) };
 }

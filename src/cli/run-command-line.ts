@@ -62,7 +62,7 @@ async function pluginsFor(argv: readonly string[], onWarning: (message: string) 
   return await loadPlugins({ paths: pluginPaths(argv), folder: pluginsFolder(), onWarning });
 }
 
-const EXPORT = /^--(export-[a-z]+|trace-out|log|annotate)(=|$)/;
+const EXPORT = /^--(export-[a-z]+|trace-out|log|annotate|samples)(=|$)/;
 
 /** Of a command that ended without its result. Messages of calls that were cancelled say nothing more. */
 function interruption(message: string, argv: readonly string[]): string {

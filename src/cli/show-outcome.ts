@@ -1,11 +1,13 @@
+import { inspect } from 'node:util';
 import { counted } from '../base/counted.js';
+import { PlatformError } from '../base/errors.js';
 import { EXIT_PARTIAL } from '../base/exit-codes.js';
 import { fittingTable } from '../base/fitting-table.js';
 import { type Column, textTable, left, right } from '../base/text-table.js';
 import { type Outputs, writeShown } from '../command/outputs.js';
 import type { Evaluation } from '../evaluation/evaluation.js';
 import type { Plugin } from '../evaluation/plugin.js';
-import type { ShownResult } from '../evaluation/shown-result.js';
+import type { ShownResult } from '../evaluation/evaluation.js';
 import { type EstimateEvent, type EvaluationOutcome, parseResult } from './evaluations.js';
 import type { OwnedHost } from './host.js';
 import { shownSystems, type ShowOne } from './shown-systems.js';
@@ -50,12 +52,29 @@ export function findEvaluation(name: string, plugins: readonly Plugin[]): Evalua
   return plugins.flatMap(({ evaluation }) => evaluation ?? []).find((evaluation) => evaluation.name === name);
 }
 
+/** A plugin is foreign code. */
+function withCheckedText(plugin: string, { result, page, text }: ShownResult): ShownResult {
+  return {
+    result,
+    ...(page && { page }),
+    text: (options) => {
+      const found: unknown = text(options);
+      if (typeof found === 'string') return found;
+      const problem = `text() of the result that the plugin ${plugin} shows returned ${inspect(found, { depth: -1 })}`;
+      throw new PlatformError('internal', `${problem}, expected a string; report it to its author`);
+    },
+  };
+}
+
 /** As its plugin's own commands show it, or for several systems a table; undefined where no plugin understands it. */
 export function shownDocument(
   document: unknown,
   { plugin, plugins, wide }: Pick<ShowOutcomeOptions, 'plugin' | 'plugins' | 'wide'>,
 ): ShownResult | undefined {
-  const show: ShowOne = (one) => findEvaluation(plugin, plugins)?.show?.(one, { wide });
+  const show: ShowOne = (one) => {
+    const shown = findEvaluation(plugin, plugins)?.show?.(one, { wide });
+    return shown && withCheckedText(plugin, shown);
+  };
   return shownSystems(document, wide ? show : undefined) ?? show(document);
 }
 

@@ -10,7 +10,7 @@ import { type Column, textTable, left, right } from '../base/text-table.js';
 import { wrap } from '../base/wrap.js';
 import { stackText } from '../measurement/system-document.js';
 import { rangeChart } from '../web/charts.js';
-import type { ShownResult } from '../evaluation/shown-result.js';
+import type { ShownResult } from '../evaluation/evaluation.js';
 import { type SystemResult, type SystemsResult, systemsResultIn } from '../evaluation/systems-result.js';
 
 type Estimate = SystemResult['estimates'][number];
@@ -113,11 +113,8 @@ function systemLine({ name, agents, ...system }: SystemResult): string {
   return `${name}: ${stackText(system)}; measured by ${agents.join(', ')}`;
 }
 
-function listNotes({ systems }: SystemsResult): readonly string[] {
-  return [...failureLines(systems), ...notShownLines(systems), ...systems.map(systemLine)].map(oneLine);
-}
-
 function buildTableResult(document: SystemsResult): TableResult {
+  const { systems } = document;
   const rows = listRows(document);
   const percentages = listPercentages(document);
   return {
@@ -137,7 +134,7 @@ function buildTableResult(document: SystemsResult): TableResult {
       ]),
     },
     table: textTable(makeRowColumns(percentages), rows),
-    notes: listNotes(document),
+    notes: [...failureLines(systems), ...notShownLines(systems), ...systems.map(systemLine)].map(oneLine),
   };
 }
 

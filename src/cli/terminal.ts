@@ -7,7 +7,7 @@ export interface Terminal {
   readonly isInteractive: boolean;
   /** Whether `out` may be coloured: a terminal, and NO_COLOR is not set (https://no-color.org). */
   readonly color: boolean;
-  /** Columns of the terminals `out` and `err`; undefined where they are not terminals. */
+  /** Columns of the terminals `out` and `err`; undefined where they are not terminals, or do not know their size. */
   readonly columns: { readonly out: number | undefined; readonly err: number | undefined };
 }
 
@@ -40,6 +40,7 @@ export function processTerminal(): Terminal {
     errStream: stderr,
     isInteractive: Boolean(stderr.isTTY) && env['TERM'] !== 'dumb',
     color: isOutTerminal && !noColor,
-    columns: { out: stdout.columns, err: stderr.columns },
+    // A terminal that does not know its size states 0.
+    columns: { out: stdout.columns || undefined, err: stderr.columns || undefined },
   };
 }

@@ -47,16 +47,18 @@ function hasSentences({ rows }: TableResult['table']): boolean {
  * @param kept titles of columns that are never left out
  */
 function keyedText({ table, notes }: TableResult, width: number | undefined, kept: readonly string[]): string {
+  const below = notes.map((note) => wrap(note, width ?? Infinity, '  '));
+  if (table.rows.length === 0) return `${(below.length > 0 ? below : ['nothing to show']).join('\n')}\n`;
   const columns = table.titles.map((title, index): Column<readonly string[]> => {
     return { title, align: table.aligns[index] ?? 'left', cell: (row) => row[index] ?? '' };
   });
-  const filled = table.rows.length === 0 ? columns : filledColumns(columns, table.rows);
+  const filled = filledColumns(columns, table.rows);
   // The first column is the subject of the table.
   const others = table.titles.slice(1).reverse();
   const dispensable = others.filter((title) => !kept.includes(title));
   const broken = hasSentences(table) ? fittingTable(filled, table.rows, { width, dispensable: [] }) : undefined;
   const fitted = broken && isWithin(broken, width) ? broken : fittingTable(filled, table.rows, { width, dispensable });
-  return `${[fitted.text, ...leftOutLines(fitted, width), ...notes.map((note) => wrap(note, width ?? Infinity, '  '))].join('\n')}\n`;
+  return `${[fitted.text, ...leftOutLines(fitted, width), ...below].join('\n')}\n`;
 }
 
 interface About extends Pick<Page, 'title'>, Partial<Pick<Page, 'verdict'>> {

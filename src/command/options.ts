@@ -32,6 +32,7 @@ export interface OutputOptions {
   readonly traceOut?: string;
   readonly exportSvg?: string;
   readonly exportDot?: string;
+  readonly samples?: string;
 }
 
 export interface AgentOptions {

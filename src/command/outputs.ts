@@ -3,14 +3,14 @@ import { PlatformError } from '../base/errors.js';
 import { TABLE_EXPORTERS, type TableFormat } from '../base/exporters/index.js';
 import { requireWritable, writeResult } from '../base/output-file.js';
 import type { CommandHost } from '../evaluation/plugin.js';
-import type { ShownResult } from '../evaluation/shown-result.js';
+import type { ShownResult } from '../evaluation/evaluation.js';
 import { htmlPage } from '../web/page.js';
 import type { OutputOptions } from './options.js';
 
 const STANDARD_OUTPUT = '-';
 
-/** The kinds of exports: tables, a page, a trace of an estimate's parts, a picture. */
-export type OutputFormat = TableFormat | 'html' | DrawnFormat;
+/** The kinds of exports: tables, a page, the queries of a load, a trace of an estimate's parts, a picture. */
+export type OutputFormat = TableFormat | 'html' | 'samples' | DrawnFormat;
 
 type DrawnFormat = 'trace' | 'svg' | 'dot';
 
@@ -37,6 +37,7 @@ export async function prepareOutputs(options: OutputOptions & { readonly json?: 
     ['trace', options.traceOut],
     ['svg', options.exportSvg],
     ['dot', options.exportDot],
+    ['samples', options.samples],
   ];
   const exports = paths.flatMap(([format, path]): Export | [] => (path === undefined ? [] : { format, path }));
   if (options.json === true && exports.some(({ path }) => path === STANDARD_OUTPUT)) {
@@ -82,13 +83,16 @@ export interface Shown extends ShownResult {
   readonly pictures?: Partial<Readonly<Record<DrawnFormat, () => string>>>;
   /** JSON lines instead of one document. */
   readonly jsonLines?: () => string;
+  /** JSON lines of the queries of a load. */
+  readonly samples?: () => string;
 }
 
 /** Shows a table unless `quiet` is set, and writes the exports. @throws PlatformError as {@link writeExports} */
 export async function writeShown(shown: Shown, outputs: Outputs, host: CommandHost): Promise<void> {
-  const { result, pictures = {}, jsonLines, text } = shown;
+  const { result, pictures = {}, jsonLines, samples, text } = shown;
   const textFor = (format: OutputFormat): string => {
     if (format === 'trace' || format === 'svg' || format === 'dot') return pictures[format]?.() ?? '';
+    if (format === 'samples') return samples?.() ?? '';
     if (format === 'html') return htmlPage([shown]);
     return format === 'json' && jsonLines !== undefined ? jsonLines() : TABLE_EXPORTERS[format](result());
   };

@@ -1,3 +1,4 @@
+import { append } from '../base/long-lists.js';
 import type { Benchmark, BenchmarkInput } from '../measurement/benchmark.js';
 import { computeSignature } from '../measurement/weightless.js';
 import { ELEMENT_TYPES, isPacked, UNPACKED } from '../onnx/model/element-type.js';
@@ -193,8 +194,9 @@ class CompositeBuilder {
       return { ...node, ...ends, name: `${prefix}.${at}`, attributes };
     });
     const nodes = named.flatMap(spelledOut);
-    (this.#nodesOf[index] ??= []).push(...nodes.map(({ name }) => name));
-    this.#nodes.push(...nodes);
+    const ofBrick = (this.#nodesOf[index] ??= []);
+    for (const { name } of nodes) ofBrick.push(name);
+    append(this.#nodes, nodes);
     this.#keepOutputs(model, chain, makeName, makesAnyValue(brick));
   }
 
@@ -255,9 +257,8 @@ class CompositeBuilder {
 
   /** @param paddingBytes additional bytes to read in every run */
   build(paddingBytes: number, times: number): Composite {
-    const ends = [...this.#unread];
     const padding = this.#padding(paddingBytes);
-    if (padding !== undefined) ends.unshift(...padding.outputs);
+    const ends = [...(padding?.outputs ?? []), ...this.#unread];
     const widened = ends.filter((end) => this.#packed.has(end));
     const to = int('to', ELEMENT_TYPES[UNPACKED].code);
     const casts = widened.map((end) => standardNode(`${end}.wide`, 'Cast', [end], [`${end}_wide`], [to]));

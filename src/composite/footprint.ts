@@ -6,7 +6,7 @@ const CACHES_OF_COLD_COMPOSITES = 4;
 const MAX_COLD_BYTES = 256 * 2 ** 20;
 
 /** Size of the cache where the system does not state it. */
-const ASSUMED_CACHE_BYTES = 32 * 2 ** 20;
+export const ASSUMED_CACHE_BYTES = 32 * 2 ** 20;
 
 /** Factor between two classes of footprints, and the smallest class. */
 const STEP = 4;

@@ -2,8 +2,7 @@ import semver from 'semver';
 import { z } from 'zod';
 import type { SystemFacts } from '../measurement/system.js';
 import { parseHostPort } from '../rpc/loopback.js';
-import { modelOfferSchema } from './model-offer.js';
-import { line } from './offered-text.js';
+import { line, modelOfferSchema } from './model-offer.js';
 
 const MAX_MODELS = 1000;
 

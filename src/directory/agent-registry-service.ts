@@ -12,7 +12,7 @@ import type { RpcServer } from '../rpc/server.js';
 import type { AgentDirectory, RegisteredAgent } from './agent-directory.js';
 import { accessTokenSchema } from './agent-offer.js';
 import { fromWireAgent, toWireRegistered } from './agent-wire.js';
-import { firstPage } from './page.js';
+import { firstPage } from './published-pages.js';
 
 function parsePageToken(pageToken: string): number {
   if (pageToken === '') return 0;

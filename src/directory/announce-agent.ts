@@ -3,7 +3,7 @@ import { PlatformError } from '../base/errors.js';
 import { AgentRegistryServiceService } from '../generated/mlmodelscope/registry/v1/registry.js';
 import { createRpcClient, type RpcClient, type RpcClientOptions } from '../rpc/client.js';
 import { fromWireDuration } from '../rpc/duration.js';
-import { stayConnected } from '../rpc/stay-connected.js';
+import { stayConnected, type StayConnectedOptions } from '../rpc/stay-connected.js';
 import type { AgentOffer } from './agent-offer.js';
 import { toWireAgent } from './agent-wire.js';
 
@@ -17,14 +17,12 @@ const FAREWELL_DEADLINE_MS = 1000;
 /** Two of them may get lost. */
 const RENEWALS_PER_LEASE = 3;
 
-export interface AnnounceOptions {
+export interface AnnounceOptions extends StayConnectedOptions {
   /** The server and its plugins show it to the agent. */
   readonly accessToken?: string | undefined;
   readonly client?: RpcClientOptions | undefined;
-  readonly signal: AbortSignal;
   /** Called again after the server lost the lease, and after renewals failed: then it may still have the lease. */
   readonly onRegistered?: ((isAgain: boolean) => void) | undefined;
-  readonly onLost?: ((problem: string) => void) | undefined;
 }
 
 interface Lease {

@@ -1,5 +1,18 @@
 import { z } from 'zod';
-import { line, text } from './offered-text.js';
+
+export function line(most: number): z.ZodString {
+  return z
+    .string()
+    .max(most, `more than ${most} characters`)
+    .regex(/^[^\p{C}\p{Zl}\p{Zp}]*$/u, 'not a line');
+}
+
+function text(most: number): z.ZodString {
+  return z
+    .string()
+    .max(most, `more than ${most} characters`)
+    .regex(/^(?:[^\p{C}\p{Zl}\p{Zp}]|[\t\r\n])*$/u, 'not a text');
+}
 
 const container = z
   .record(line(100), z.strictObject({ gpu: line(300), cpu: line(300) }))

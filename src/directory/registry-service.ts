@@ -1,5 +1,6 @@
 import semver from 'semver';
 import { setImmediate } from 'node:timers/promises';
+import { append, partsOf } from '../base/long-lists.js';
 import { oncePer } from '../base/once-per.js';
 import {
   Agent,
@@ -99,8 +100,8 @@ async function inParts<T>(
   { atOnce, waitForLoop, isMeant }: { atOnce: number; waitForLoop: WaitForLoop; isMeant: (item: T) => boolean },
 ): Promise<readonly T[]> {
   const meant: T[] = [];
-  for (let start = 0; start < list.length; start += atOnce) {
-    meant.push(...list.slice(start, start + atOnce).filter(isMeant));
+  for (const some of partsOf(list, atOnce)) {
+    append(meant, some.filter(isMeant));
     await waitForLoop();
   }
   return meant;

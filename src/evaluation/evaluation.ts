@@ -1,11 +1,12 @@
 import type { z } from 'zod';
 import type { AgentDescription } from '../agent/agent-description.js';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
+import type { TableResult } from '../base/exporters/exporter.js';
+import type { Page } from '../base/exporters/page.js';
+import type { EstimatedBricks } from '../measurement/estimated-bricks.js';
 import type { LoadedEvaluation } from '../registry/load-evaluation.js';
 import type { ResultStore } from '../store/result-store.js';
-import type { Achieved } from './achieved.js';
 import type { EvaluationEvent } from './event.js';
-import type { ShownResult, ShowOptions } from './shown-result.js';
 
 export interface EvaluationRequest<Settings = unknown> {
   readonly evaluation: LoadedEvaluation;
@@ -17,6 +18,27 @@ export interface EvaluationContext {
   /** The platform closes the agent and the store. */
   readonly store: ResultStore;
   readonly signal: AbortSignal;
+}
+
+/** In milliseconds, null where unknown. */
+export interface Achieved {
+  readonly latency_ms: number | null;
+  readonly low_ms: number | null;
+  readonly high_ms: number | null;
+  readonly whole_ms: number | null;
+  readonly parts?: EstimatedBricks | undefined;
+}
+
+export interface ShowOptions {
+  readonly wide: boolean;
+}
+
+export interface ShownResult {
+  readonly result: () => TableResult;
+  /** For browsers; without it, a page has the table alone. */
+  readonly page?: () => Page;
+  /** @param options.width columns of the terminal; undefined where there is none */
+  readonly text: (options: { readonly color: boolean; readonly width: number | undefined }) => string;
 }
 
 /**

@@ -20,10 +20,11 @@ export function settingsProperties({ settings }: Described): object {
 
 export function manifestJsonSchema(evaluation: Described): object {
   const { properties, ...whole } = kindJsonSchema('evaluation');
+  const ofAll = Object.entries(properties as object).filter(([key]) => key !== 'matrix');
   const { name } = evaluation;
   return {
     ...whole,
     title: `Evaluation manifest for the plugin ${name}`,
-    properties: { ...(properties as object), plugin: { const: name }, ...settingsProperties(evaluation) },
+    properties: { ...Object.fromEntries(ofAll), plugin: { const: name }, ...settingsProperties(evaluation) },
   };
 }

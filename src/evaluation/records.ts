@@ -65,6 +65,7 @@ type Arrival = Readonly<z.infer<typeof arrivalSchema>>;
 
 export type EvaluationCollections = ReturnType<typeof evaluationCollections>;
 
+/** All of them are momentary: while the database is away, other servers may continue what this one has. */
 export function evaluationCollections(store: ResultStore) {
   return {
     records: store.collection<EvaluationRecord>({
@@ -72,12 +73,14 @@ export function evaluationCollections(store: ResultStore) {
       schema: recordSchema,
       key: ['id'],
       indexes: [['state']],
+      isMomentary: true,
     }),
     parts: store.collection<SubmissionPart>({
       name: 'submission_parts',
       schema: partSchema,
       key: ['evaluation', 'part'],
       indexes: [],
+      isMomentary: true,
     }),
     /** Their parts may have no record, because the server ended while it stored them. */
     arrivals: store.collection<Arrival>({
@@ -85,12 +88,14 @@ export function evaluationCollections(store: ResultStore) {
       schema: arrivalSchema,
       key: ['evaluation'],
       indexes: [],
+      isMomentary: true,
     }),
     events: store.collection<EventDocument>({
       name: 'evaluation_events',
       schema: eventSchema,
       key: ['evaluation', 'sequence'],
       indexes: [],
+      isMomentary: true,
     }),
     /** The server that runs the cancelled evaluation must still stop it. */
     cancellations: store.collection<Arrival>({

@@ -114,7 +114,7 @@ export async function loadSubmission(
 /** Manifests as they are, models without their weights. @throws PlatformError as {@link loadEvaluation} */
 export async function submissionOf(
   named: string,
-  options: Pick<LoadEvaluationOptions, 'signal' | 'onModel' | 'allowVersion'> = {},
+  options: Pick<LoadEvaluationOptions, 'signal' | 'onModel' | 'allowVersion' | 'check'> = {},
 ): Promise<LoadedSubmission> {
   const manifestPath = shippedManifest(named);
   const files = new Map<string, Uint8Array | undefined>();

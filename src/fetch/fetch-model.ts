@@ -54,13 +54,9 @@ function pinOf(url: string, { sha256, bytes }: Digests): Pin {
   return { url, sha256, bytes };
 }
 
-/** May be the checksum of the archive or of the graph in it. */
-function expectedOf({ kind, path, checksum }: Download, { files }: Lock) {
-  return { checksum: kind === 'archive' ? undefined : checksum, pin: files.get(path) };
-}
-
 async function getFile(file: Download, target: string, lock: Lock, rules: FetchRules): Promise<Digests> {
-  const expected = expectedOf(file, lock);
+  // The checksum of an archive may be that of the graph in it.
+  const expected = { checksum: file.kind === 'archive' ? undefined : file.checksum, pin: lock.files.get(file.path) };
   if (await isFile(target)) {
     const digests = await computeDigests(target, rules.signal);
     try {

@@ -10,10 +10,6 @@ const stateSchema = z.object({ url: z.string(), validator: z.string() });
 
 export type PartState = Readonly<z.output<typeof stateSchema>>;
 
-function pathOf(file: string): string {
-  return join(dirname(file), `.${basename(file)}.${HOST}.${process.pid}.part`);
-}
-
 async function abandonedParts(file: string): Promise<readonly string[]> {
   const prefix = `.${basename(file)}.${HOST}.`;
   const names = await readdir(dirname(file));
@@ -32,7 +28,7 @@ export class Part {
 
   static async open(file: string): Promise<Part> {
     makeFolder(dirname(file));
-    const own = pathOf(file);
+    const own = join(dirname(file), `.${basename(file)}.${HOST}.${process.pid}.part`);
     for (const name of await abandonedParts(file)) {
       // Another process may be faster.
       await rename(join(dirname(file), name), own).catch(() => undefined);

@@ -30,10 +30,6 @@ interface Member {
   readonly content: () => Promise<AsyncIterable<Uint8Array>> | AsyncIterable<Uint8Array>;
 }
 
-function isOfSystem(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error;
-}
-
 function refused(file: string, problem: string): PlatformError {
   return new PlatformError('model', `${file} is not unpacked: ${problem}; get its files yourself and name their paths`);
 }
@@ -188,7 +184,7 @@ export async function unpack(archive: string, folder: string, limits: UnpackLimi
     await rename(temporary, folder);
   } catch (error) {
     if (error instanceof PlatformError) throw error;
-    if (isOfSystem(error)) {
+    if (error instanceof Error && 'syscall' in error) {
       const problem = `${archive} cannot be unpacked: ${messageOf(error)}`;
       const remedy = 'make room, or copy the manifest to a folder that you may write to';
       throw new PlatformError('storage', `${problem}; ${remedy}`, { cause: error });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { counted } from '../base/counted.js';
 import { messageOf } from '../base/errors.js';
 import { schemaProblems } from '../base/schema-problems.js';
 import { parseBoundedJson } from '../base/bounded-json.js';
@@ -195,7 +196,11 @@ export const layerTableCsv: TraceReader = {
         return;
       }
       if (fields.length !== columns.length) {
-        throw traceError(source, `line ${line}`, `expected ${columns.length} fields, found ${fields.length}`);
+        throw traceError(
+          source,
+          `line ${line}`,
+          `expected ${counted(columns.length, 'field')}, found ${fields.length}`,
+        );
       }
       const entries = columns.flatMap((column, i): [string, unknown][] => {
         const field = fields[i] ?? '';

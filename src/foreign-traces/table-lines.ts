@@ -51,7 +51,6 @@ export async function forEachLine(
     rest = text.slice(start);
     if (rest.length > MAX_CHARACTERS) take(rest);
   }
-  rest += decoder.end();
   if (rest !== '') take(rest);
   if (isOpen) throw traceError(source, `line ${line}`, 'the file ends in the middle of a record');
   if (lines === 0) throw traceError(source, 'line 1', 'the file is empty');

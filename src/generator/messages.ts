@@ -28,13 +28,10 @@ export type ToGenerator =
   | { readonly kind: 'cancel' }
   | { readonly kind: 'close' };
 
-/** During all trials. */
-export type TargetEnd = ServingEnd;
-
 export type FromGenerator =
   | { readonly kind: 'progress'; readonly progress: MeasureProgress }
   | { readonly kind: 'open' }
   | { readonly kind: 'records'; readonly records: readonly QueryRecord[] }
   | { readonly kind: 'ended'; readonly outcome: TrialOutcome }
-  | { readonly kind: 'closed'; readonly ends: readonly TargetEnd[] }
+  | { readonly kind: 'closed'; readonly ends: readonly ServingEnd[] }
   | { readonly kind: 'error'; readonly code: ErrorCode; readonly message: string };

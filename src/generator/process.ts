@@ -94,6 +94,12 @@ function inTime(opening: readonly Promise<Serving>[]): readonly Promise<Serving>
   return opening.map((one) => Promise.race([one, late]));
 }
 
+/** The largest of all servers' clocks since the last reading. */
+async function readDriftMs(): Promise<number> {
+  const drifts = await Promise.all(targets.map((target) => target.readDriftMs?.() ?? Promise.resolve(0)));
+  return drifts.reduce((most, drift) => (Math.abs(drift) > Math.abs(most) ? drift : most), 0);
+}
+
 async function open(specs: readonly TargetSpec[], samples: number): Promise<void> {
   const opened = await Promise.allSettled(inTime(specs.map(openTarget)));
   clock = realClock(nowMs, await timerMarginMs(nowMs));
@@ -111,6 +117,8 @@ async function open(specs: readonly TargetSpec[], samples: number): Promise<void
   } as const;
   const { end } = await run({ plan, dispatch: 'turns', seed: 1, limit: samples }, () => undefined);
   if (end.kind === 'failed' || end.kind === 'cut') throw new PlatformError('unavailable', end.reason);
+  // One server may have waited long for another one.
+  await readDriftMs();
   send({ kind: 'open' });
 }
 
@@ -123,7 +131,9 @@ async function trial(options: TrialOptions): Promise<void> {
     records = [];
   });
   send({ kind: 'records', records });
-  send({ kind: 'ended', outcome });
+  const isAnswering = outcome.end.kind === 'complete' || outcome.end.kind === 'cut';
+  const clockDriftMs = isAnswering ? await readDriftMs().catch(() => undefined) : undefined;
+  send({ kind: 'ended', outcome: { ...outcome, clockDriftMs } });
 }
 
 async function handle(message: ToGenerator): Promise<void> {

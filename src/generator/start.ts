@@ -1,11 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { MeasureProgress } from '../agent/benchmark-agent.js';
+import type { ServingEnd } from '../agent/client/serving-client.js';
 import { cancellationOf, throwIfCancelled } from '../base/cancellation.js';
 import { PlatformError } from '../base/errors.js';
 import type { QueryRecord, TrialOptions, TrialOutcome } from '../load/trial.js';
 import { activeTracing } from '../tracing/tracing.js';
-import type { FromGenerator, TargetEnd, TargetSpec, ToGenerator } from './messages.js';
+import type { FromGenerator, TargetSpec, ToGenerator } from './messages.js';
 
 export interface RanTrial extends TrialOutcome {
   readonly records: readonly QueryRecord[];
@@ -74,7 +75,7 @@ export async function startGenerator(
       }
     },
     /** Ends the servers and the process. @throws PlatformError where a server failed */
-    async close(): Promise<readonly TargetEnd[]> {
+    async close(): Promise<readonly ServingEnd[]> {
       try {
         const { ends } = await ask(child, { kind: 'close' }, (message) => {
           return message.kind === 'closed' ? message : undefined;

@@ -1,3 +1,4 @@
+import { maxOf } from '../base/long-lists.js';
 import { mean } from '../base/mean.js';
 import { sumOf } from '../base/sum-of.js';
 
@@ -49,7 +50,7 @@ export function lineThrough(times: readonly BatchTime[]) {
     degrees,
   };
   // Every line fits two sizes.
-  return { aMs, bMs, largestResidualMs: Math.max(...residuals), errors: degrees > 0 ? errors : null };
+  return { aMs, bMs, largestResidualMs: maxOf(residuals), errors: degrees > 0 ? errors : null };
 }
 
 /** The time of a run of any batch: linear between known sizes, and proportional beyond them. */

@@ -66,15 +66,11 @@ interface Planned {
   readonly call: () => void;
 }
 
-function isBefore(a: Planned, b: Planned): boolean {
-  return a.ms < b.ms || (a.ms === b.ms && a.order < b.order);
-}
-
 /** A clock for simulations: time passes only between calls. */
 export class VirtualClock implements LoadClock {
   #ms = 0;
   #orders = 0;
-  readonly #plan = new Heap(isBefore);
+  readonly #plan = new Heap<Planned>((a, b) => a.ms < b.ms || (a.ms === b.ms && a.order < b.order));
 
   now(): number {
     return this.#ms;

@@ -1,5 +1,5 @@
 /** Floating-point numbers err here: 0.999 * 1000 is a little more than 999. */
-const wholeFrom = (value: number): number => Math.ceil(value - 1e-9);
+export const wholeFrom = (value: number): number => Math.ceil(value - 1e-9);
 
 /** A share of the sorted values by the nearest rank: the value at index ceil(n p) - 1. NaN without values. */
 export function nearestRank(sorted: ArrayLike<number>, share: number): number {

@@ -1,3 +1,5 @@
+import { minOf } from '../base/long-lists.js';
+
 /** A trial that a search asks for. */
 export interface RateTrial {
   readonly perSecond: number;
@@ -102,7 +104,7 @@ class RateSearcher {
 
   #failedAbove(rate: number): number | undefined {
     const above = this.#failures.filter((failed) => failed > rate);
-    return above.length === 0 ? undefined : Math.min(...above);
+    return above.length === 0 ? undefined : minOf(above);
   }
 }
 

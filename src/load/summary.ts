@@ -69,13 +69,12 @@ export function summarizeTrial(
   const limitMs = isOneMoment ? Infinity : MAX_LATENESS * (bound?.ms ?? median);
   const latencyMean = mean(latencies);
   const waits = answered.flatMap(({ startedMs, scheduledMs }) => (startedMs === null ? [] : startedMs - scheduledMs));
-  // A query is in the system for its latency.
-  const beginMs = answered.reduce((least, { scheduledMs }) => Math.min(least, scheduledMs), Infinity);
-  const meanInSystem = sumOf(latencies) / (lastMs - beginMs);
+  const spentMs = sumOf(records.map(({ finishedMs, scheduledMs }) => finishedMs - scheduledMs));
   const isComplete = outcome.end.kind === 'complete';
   const hasAnswers = answered.length > 0;
   const invalid = invalidBecause(outcome, { latenessP99Ms, limitMs, bound, hasAnswers });
-  const shown = isComplete && lost === 0;
+  // A result that is not valid gives no headline.
+  const shown = isComplete && lost === 0 && invalid === null;
   const allowedOver = bound === undefined ? -1 : mostOver(outcome.planned, bound.share);
   return {
     queries: records.length,
@@ -98,8 +97,9 @@ export function summarizeTrial(
     overShare: bound === undefined ? null : outcome.over / Math.max(1, sent.length),
     longestQueue: outcome.longestQueue,
     latenessP99Ms,
-    /** Mean number of queries in the system over achieved rate times mean latency, less one. */
-    littleError: isComplete && spanMs > 0 ? finite(meanInSystem / (perMs * latencyMean) - 1) : null,
+    /** Mean number of queries in the system, as the generator counts them, over rate times mean latency, less one. */
+    littleError: isComplete ? finite(outcome.inSystemMs / spentMs - 1) : null,
+    clockDriftMs: outcome.clockDriftMs ?? null,
     /** By the rule of early stopping; null without a bound, where the trial is not valid, and with too few queries. */
     holds: allowedOver < 0 || invalid !== null ? null : isComplete && outcome.over <= allowedOver,
     /** Why the figures are no result; null where they are one. */
@@ -114,14 +114,22 @@ interface Judged {
   readonly hasAnswers: boolean;
 }
 
-function invalidBecause({ end }: TrialOutcome, { latenessP99Ms, limitMs, bound, hasAnswers }: Judged): string | null {
+function invalidBecause(
+  { end, clockDriftMs = 0 }: TrialOutcome,
+  { latenessP99Ms, limitMs, bound, hasAnswers }: Judged,
+): string | null {
   if (end.kind === 'failed') return end.reason;
   if (end.kind === 'cancelled') return 'interrupted';
   // Queries without an answer are over a bound.
   if (latenessP99Ms === null || (bound === undefined && !hasAnswers)) return 'no query was answered';
-  if (latenessP99Ms <= limitMs || !Number.isFinite(limitMs)) return null;
-  const [late, most] = [latenessP99Ms, limitMs].map((ms) => `${Number(ms.toPrecision(3))} ms`);
-  const of = bound === undefined ? 'median latency' : 'bound';
-  const remedy = 'leave a core to the generator (--threads), or run on an idle machine';
-  return `the generator sent 1 % of the queries more than ${late} late, and ${most} (5 % of the ${of}) is the limit; ${remedy}`;
+  const text = (ms: number): string => `${Number(ms.toPrecision(3))} ms`;
+  const limit = `and ${text(limitMs)} (5 % of the ${bound === undefined ? 'median latency' : 'bound'}) is the limit`;
+  if (latenessP99Ms > limitMs) {
+    const remedy = 'leave a core to the generator (--threads), or run on an idle machine';
+    return `the generator sent 1 % of the queries more than ${text(latenessP99Ms)} late, ${limit}; ${remedy}`;
+  }
+  const driftMs = Math.abs(clockDriftMs);
+  if (!(driftMs > limitMs)) return null;
+  const remedy = "synchronize the machines' clocks (NTP), or choose shorter trials (--queries, --duration)";
+  return `a server's clock moved by ${text(driftMs)} against the generator's, ${limit}; ${remedy}`;
 }

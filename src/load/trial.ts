@@ -1,3 +1,4 @@
+import { counted } from '../base/counted.js';
 import { xoshiro128pp } from '../base/random.js';
 import type { Bound } from './bound.js';
 import type { LoadClock } from './clock.js';
@@ -74,11 +75,25 @@ export interface TrialOutcome {
   readonly planned: number;
   /** Queries that were over the bound, also those without an answer. */
   readonly over: number;
+  /** Number of queries in the system, summed over time as they were sent and as answers came. */
+  readonly inSystemMs: number;
+  /** How far a server's clock moved against the generator's meanwhile; unknown in part of the trials. */
+  readonly clockDriftMs?: number | undefined;
   /** Sent, and without an answer at the end. */
   readonly unanswered: readonly SentQuery[];
 }
 
 const MAX_QUEUE = 1000;
+
+/** Of a trial. */
+export const MAX_QUERIES = 1_000_000;
+
+/** Most queries that an agent has to answer. A client that sends more overloads it on purpose. */
+export const MAX_OUTSTANDING = 100_000;
+
+/** After its first failure, a client of a closed loop waits this long, and twice as long after each further one. */
+const FIRST_PAUSE_MS = 10;
+const MAX_PAUSE_MS = 250;
 
 interface Sent extends SentQuery {
   isAnswered: boolean;
@@ -104,9 +119,12 @@ export class Trial {
   #answered = 0;
   #over = 0;
   #longest = 0;
+  #inSystemMs = 0;
+  #countedMs = 0;
   #oldest = 0;
-  readonly #waiting: Sent[] = [];
-  readonly #after = new Map<Sent, () => void>();
+  /** Queries that the common queue has given to servers, in the order in which they were sent. */
+  #handedOut = 0;
+  readonly #after = new Map<Sent, (hasFailed: boolean) => void>();
   #isEnded = false;
   readonly #allowedOver: number;
   readonly #queueLimit: number;
@@ -155,18 +173,22 @@ export class Trial {
     }
   }
 
-  #sendAgain(atMs: number): void {
+  /** @param pauseMs after the client's last query, if it failed */
+  #sendAgain(atMs: number, pauseMs = 0): void {
     const { plan } = this.options;
     if (this.#isEnded || plan.kind === 'open') return;
-    const scheduledMs = atMs - this.#startMs;
-    if (this.#sent.length >= plan.queries && scheduledMs >= plan.leastMs) {
+    if (this.#isLongEnough) {
       this.#endIfAllAnswered();
       return;
     }
+    const scheduledMs = atMs - this.#startMs;
     this.clock.at(atMs, () => {
       if (this.#isEnded) return;
       const thinkMs = plan.thinkMs[this.#sent.length % plan.thinkMs.length] ?? 0;
-      this.#send(scheduledMs, plan.samples, () => this.#sendAgain(this.clock.now() + thinkMs));
+      this.#send(scheduledMs, plan.samples, (hasFailed) => {
+        const next = hasFailed ? Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, 2 * pauseMs)) : 0;
+        this.#sendAgain(this.clock.now() + Math.max(thinkMs, next), next);
+      });
     });
   }
 
@@ -174,18 +196,24 @@ export class Trial {
     return this.#sent.length - this.#answered;
   }
 
-  #send(scheduledMs: number, samples: number, then?: () => void): void {
+  /** Apart from the moments that servers state, so that one can be checked by the other. */
+  #countInSystem(nowMs: number): void {
+    this.#inSystemMs += this.#outstanding * (nowMs - this.#countedMs);
+    this.#countedMs = nowMs;
+  }
+
+  #send(scheduledMs: number, samples: number, then?: (hasFailed: boolean) => void): void {
     const sentMs = this.clock.now() - this.#startMs;
+    this.#countInSystem(sentMs);
+    this.#inSystemMs += sentMs - scheduledMs;
     const query = { scheduledMs, sentMs, samples, isAnswered: false, isOver: false };
     this.#sent.push(query);
     if (then) this.#after.set(query, then);
     this.#longest = Math.max(this.#longest, this.#outstanding);
     const { dispatch } = this.options;
     const servers = this.#servers;
-    if (dispatch === 'queue') {
-      this.#waiting.push(query);
-      this.#handOut();
-    } else {
+    if (dispatch === 'queue') this.#handOut();
+    else {
       const index = dispatch === 'random' ? this.#choose() : this.#turn++;
       const server = servers[index % servers.length];
       if (server) this.#give(server, query);
@@ -197,10 +225,10 @@ export class Trial {
     for (const server of this.#servers) {
       if (server.outstanding > 0) continue;
       let samples = 0;
-      for (let next = this.#waiting[0]; next; next = this.#waiting[0]) {
+      for (let next = this.#sent[this.#handedOut]; next; next = this.#sent[this.#handedOut]) {
         if (samples > 0 && samples + next.samples > this.options.limit) break;
         samples += next.samples;
-        this.#waiting.shift();
+        this.#handedOut++;
         this.#give(server, next);
       }
     }
@@ -213,6 +241,7 @@ export class Trial {
 
   #take(server: Server, query: Sent, { startedMs, finishedMs, batch, error, isLast }: Answer): void {
     if (this.#isEnded || query.isAnswered) return;
+    this.#countInSystem(this.clock.now() - this.#startMs);
     query.isAnswered = true;
     this.#answered++;
     server.outstanding--;
@@ -240,7 +269,7 @@ export class Trial {
     const then = this.#after.get(query);
     this.#after.delete(query);
     this.#cutOff();
-    then?.();
+    then?.(error !== undefined);
     this.#endIfAllAnswered();
   }
 
@@ -259,19 +288,22 @@ export class Trial {
     if (this.#isEnded || plan.kind === 'closed') return;
     if (bound) this.#countLate(bound);
     if (this.#outstanding > this.#queueLimit) {
-      this.#end({ kind: 'cut', reason: `the queue is longer than ${this.#queueLimit} queries` });
+      this.#end({ kind: 'cut', reason: `the queue is longer than ${counted(this.#queueLimit, 'query', 'queries')}` });
     } else if (this.#over > this.#allowedOver) {
-      const ofAll = `of ${plan.arrivals.length} planned queries; the bound allows ${this.#allowedOver}`;
-      this.#end({ kind: 'cut', reason: `${this.#over} queries are over the bound ${ofAll}` });
+      const ofAll = `of ${counted(plan.arrivals.length, 'planned query', 'planned queries')}; the bound allows ${this.#allowedOver}`;
+      this.#end({ kind: 'cut', reason: `${counted(this.#over, 'query is', 'queries are')} over the bound ${ofAll}` });
     }
   }
 
-  #endIfAllAnswered(): void {
+  get #isLongEnough(): boolean {
     const { plan } = this.options;
-    if (this.#outstanding > 0) return;
-    const planned = plan.kind === 'open' ? plan.arrivals.length : plan.queries;
-    const isLongEnough = plan.kind === 'open' || this.clock.now() - this.#startMs >= plan.leastMs;
-    if (this.#sent.length >= planned && isLongEnough) this.#end({ kind: 'complete' });
+    const sent = this.#sent.length;
+    if (plan.kind === 'open') return sent >= plan.arrivals.length;
+    return sent >= MAX_QUERIES || (sent >= plan.queries && this.clock.now() - this.#startMs >= plan.leastMs);
+  }
+
+  #endIfAllAnswered(): void {
+    if (this.#outstanding === 0 && this.#isLongEnough) this.#end({ kind: 'complete' });
   }
 
   #end(end: TrialEnd): void {
@@ -283,6 +315,7 @@ export class Trial {
       longestQueue: this.#longest,
       planned: plan.kind === 'open' ? plan.arrivals.length : this.#sent.length,
       over: this.#over,
+      inSystemMs: this.#inSystemMs,
       unanswered: this.#sent
         .filter(({ isAnswered }) => !isAnswered)
         .map(({ scheduledMs, sentMs, samples }) => ({ scheduledMs, sentMs, samples })),
@@ -298,7 +331,8 @@ function queueLimit(arrivals: readonly Arrival[], bound: Bound | undefined): num
   // Everything at one time is no overload.
   if (spanMs === 0) return Infinity;
   if (bound === undefined) return MAX_QUEUE;
-  return Math.max(MIN_QUEUE_LIMIT, Math.ceil((4 * bound.ms * arrivals.length) / spanMs));
+  const ofBound = Math.ceil((4 * bound.ms * arrivals.length) / spanMs);
+  return Math.min(MAX_OUTSTANDING - 1, Math.max(MIN_QUEUE_LIMIT, ofBound));
 }
 
 /** A queue of a few queries is no sign of overload, however small the bound. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { positiveNumber, wholeNumber } from '../base/bounded-number.js';
 import { threadsSchema } from '../base/default-threads.js';
+import { maxOf } from '../base/long-lists.js';
 import { type Limits, limitsSchema, type Protocol, protocolSchema } from '../measurement/protocol.js';
 import { type AgentChoice, agentsField, mostAgents, placementField } from './agents.js';
 import { dimensionSizeField, headerFields, nameField, oneLineField, text } from './fields.js';
@@ -38,7 +39,7 @@ const manifestReference = text('the path of a manifest (.yml), or NAME@VERSION',
   return isManifestPath(value) || parseNamedReference(value) !== undefined;
 }).pipe(oneLineField('a path'));
 
-const EVALUATED_MODEL = `${MODEL_REFERENCE}, or NAME@VERSION of a manifest`;
+export const EVALUATED_MODEL = `${MODEL_REFERENCE}, or NAME@VERSION of a manifest`;
 
 const modelReference = text(EVALUATED_MODEL, (value) => {
   return parseModelReference(value) !== undefined || parseNamedReference(value) !== undefined;
@@ -64,7 +65,7 @@ const matrixThreads = z.object({ threads: z.array(threadsSchema).min(1) });
 /** Of the combination that asks for the most. */
 export function mostThreads({ threads, matrix, settings }: EvaluationManifest): number {
   const { data } = matrixThreads.safeParse(matrix ?? settings?.['matrix']);
-  return data === undefined ? threads : Math.max(...data.threads);
+  return data === undefined ? threads : maxOf(data.threads);
 }
 
 /** Older manifests have these beside `settings` instead of inside it. The plugin's schema checks their bounds. */

@@ -1,3 +1,4 @@
+import { counted } from '../base/counted.js';
 import { PlatformError } from '../base/errors.js';
 import { escaped } from '../base/quoted.js';
 
@@ -56,7 +57,8 @@ export function formatProblems(problems: readonly Problem[]): string {
     if (count <= MAX_SHOWN_PER_FILE) lines.push(formatProblem(problem));
   }
   for (const [file, count] of shown) {
-    if (count > MAX_SHOWN_PER_FILE) lines.push(`${escaped(file)}: and ${count - MAX_SHOWN_PER_FILE} more problems`);
+    if (count > MAX_SHOWN_PER_FILE)
+      lines.push(`${escaped(file)}: and ${counted(count - MAX_SHOWN_PER_FILE, 'more problem')}`);
   }
   return lines.join('\n');
 }

@@ -1,6 +1,7 @@
+import { append } from '../base/long-lists.js';
 import type { DatasetManifest } from './dataset.js';
 import { type ManifestDocument, nodeAt, parseDocument, noteAtKey, problemAt, problemOfFile } from './document.js';
-import { MAX_MODELS, type EvaluationManifest, MOVED_SETTINGS } from './evaluation.js';
+import { EVALUATED_MODEL, MAX_MODELS, type EvaluationManifest, MOVED_SETTINGS } from './evaluation.js';
 import { DISK, type ManifestFiles } from './files.js';
 import type { HardwareConstraint } from './hardware.js';
 import { identifyManifest, type ManifestIdentity } from './identity.js';
@@ -10,7 +11,7 @@ import { quoted } from '../base/quoted.js';
 import { type Located, locateManifest } from './named-manifest.js';
 import { besideManifest, type ModelReference, parseModelReference } from './reference.js';
 import { loadReferred, type ReportReference } from './referred.js';
-import { type ResolvedModel, type ResolveOptions, resolveModelReference } from './resolve-model.js';
+import { type ResolvedModel, type ResolveOptions, resolveModelReference, zooHint } from './resolve-model.js';
 import type { SoftwareConstraint } from './software.js';
 import type { YamlPath } from './yaml-tree.js';
 
@@ -53,7 +54,7 @@ class Resolver {
 
   private keep<T extends { readonly ok: true; readonly notes: readonly Note[] }>(found: T | Problems): T | undefined {
     if (found.ok) {
-      this.notes.push(...found.notes);
+      append(this.notes, found.notes);
       return found;
     }
     for (const problem of found.problems) {
@@ -116,6 +117,19 @@ async function readDocument(path: string, files: ManifestFiles): Promise<Manifes
   return { ok: false, problems: [problemOfFile(path, 'an evaluation manifest', file.found)] };
 }
 
+async function withZooHints(
+  problems: readonly Problem[],
+  { root }: ManifestDocument,
+  { zooNames }: ResolveOptions,
+): Promise<readonly Problem[]> {
+  const names = await zooNames?.();
+  return problems.map((problem) => {
+    const [, index] = /^models\[(\d+)\]$/.exec(problem.path) ?? [];
+    const node = problem.expected === EVALUATED_MODEL ? nodeAt(root, ['models', Number(index)]) : undefined;
+    return node?.kind === 'scalar' ? { ...problem, found: problem.found + zooHint(node.text, names) } : problem;
+  });
+}
+
 export interface ReferredManifest {
   readonly kind: ManifestKind;
   readonly reference: string;
@@ -166,7 +180,8 @@ export async function resolveEvaluation(
   const hardware = await resolver.manifest('hardware');
   const software = await resolver.manifest('software');
   const dataset = await resolver.manifest('dataset');
-  const ownProblems = [...(loaded.ok ? [] : loaded.problems), ...resolver.ownProblems];
+  const ofDocument = loaded.ok ? [] : await withZooHints(loaded.problems, document, options);
+  const ownProblems = [...ofDocument, ...resolver.ownProblems];
   const problems = [...byPosition(ownProblems), ...resolver.referredProblems];
   if (!loaded.ok || problems.length > 0) return { ok: false, problems };
 

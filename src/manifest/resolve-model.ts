@@ -41,14 +41,17 @@ export interface ResolveOptions {
 export type ModelResolution =
   { readonly ok: true; readonly model: ResolvedModel; readonly notes: readonly Note[] } | Problems;
 
+export function zooHint(name: string, names: readonly string[] = []): string {
+  const meant = suggestion(name, names);
+  return meant === undefined ? '' : ` (did you mean ${quoted(`zoo:${meant}`)}?)`;
+}
+
 async function missingFromZoo(name: string, { zooNames }: ResolveOptions) {
   const names = await zooNames?.();
   if (names === undefined || names.includes(name)) return undefined;
-  const meant = suggestion(name, names);
-  const hint = meant === undefined ? '' : ` (did you mean ${quoted(`zoo:${meant}`)}?)`;
   return {
     expected: "a model of the zoo ('mlmodelscope registry models' lists them)",
-    found: quoted(`zoo:${name}`) + hint,
+    found: quoted(`zoo:${name}`) + zooHint(name, names),
   };
 }
 
@@ -59,10 +62,6 @@ async function missingFile(path: string, { files = DISK }: ResolveOptions): Prom
 
 function baseName(path: string): string {
   return path.replace(/^.*[/\\]/, '').replace(/\.onnx$/i, '');
-}
-
-export function fetchCommand(file: string): string {
-  return `${FETCH_COMMAND} ${shellQuoted(file)}`;
 }
 
 async function unfetchedProblem(
@@ -76,7 +75,7 @@ async function unfetchedProblem(
   const found = await missingFile(besideManifest(document.file, path), options);
   if (found === undefined) return undefined;
   const at = ['model', 'graph_path'];
-  const advice = `get it with \`${fetchCommand(document.file)}\``;
+  const advice = `get it with \`${FETCH_COMMAND} ${shellQuoted(document.file)}\``;
   return problemAt(document, at, `the file of ${quoted(download.url)}`, `${found}; ${advice}`);
 }
 
@@ -182,6 +181,10 @@ export async function resolveModelReference(
 export async function resolveModel(text: string, options: ResolveOptions = {}): Promise<ModelResolution> {
   const report = (expected: string, found: string): Problem => problemOfFile(text, expected, found);
   const reference = parseModelReference(text);
-  if (reference === undefined) return { ok: false, problems: [report(MODEL_REFERENCE, quoted(text))] };
-  return resolveModelReference(reference, report, options);
+  if (reference !== undefined) return resolveModelReference(reference, report, options);
+  const isFolder = (await (options.files ?? DISK).missing(text)) === 'a folder';
+  const found = isFolder
+    ? `the folder ${quoted(text)}; name its files, as in FOLDER/*.onnx`
+    : quoted(text) + zooHint(text, await options.zooNames?.());
+  return { ok: false, problems: [report(MODEL_REFERENCE, found)] };
 }

@@ -10,11 +10,6 @@ import type { YamlNode, YamlPath } from './yaml-tree.js';
 /** As values by YAML's core schema, or as text. */
 type ScalarReading = 'value' | 'text';
 
-/** Readers of older manifests treat such a key as absent. */
-function isEmpty(node: YamlNode): boolean {
-  return node.kind === 'scalar' && node.text.trim() === '';
-}
-
 /** Refused values are undefined. With the reading `text`, keys without a value are left out. */
 export function toPlainData(node: YamlNode, reading: ScalarReading = 'value'): unknown {
   switch (node.kind) {
@@ -23,7 +18,9 @@ export function toPlainData(node: YamlNode, reading: ScalarReading = 'value'): u
     case 'sequence':
       return node.items.map((item) => toPlainData(item, reading));
     case 'mapping': {
-      const entries = [...node.entries].filter(([, { value }]) => reading === 'value' || !isEmpty(value));
+      const entries = [...node.entries].filter(([, { value }]) => {
+        return reading === 'value' || value.kind !== 'scalar' || value.text.trim() !== '';
+      });
       // fromEntries defines properties, so that the key __proto__ is a key like any other.
       return Object.fromEntries(entries.map(([key, { value }]) => [key, toPlainData(value, reading)]));
     }

@@ -14,6 +14,25 @@ export interface KernelFacts {
   readonly pool?: PoolSections | undefined;
 }
 
+/** A kernel of a run with the runtime's profile. */
+export interface TracedKernel extends KernelFacts {
+  /** Its place in a run: 7, or 7-0-1 inside of the subgraphs that kernel 7 executes. Kernel 7's time includes it. */
+  readonly sequenceIndex: string;
+  readonly name: string;
+  readonly opName: string;
+  /** Shapes of the outputs, as in [1,64,56,56]; several are separated by semicolons. */
+  readonly shape: string;
+  readonly inputShape: string;
+  /** Element types, separated by semicolons; empty from agents of earlier versions. */
+  readonly inputTypes: string;
+  readonly outputTypes: string;
+  readonly runMs: readonly number[];
+}
+
+export function isOutermost({ sequenceIndex }: Pick<TracedKernel, 'sequenceIndex'>): boolean {
+  return !sequenceIndex.includes('-');
+}
+
 type Args = Readonly<Record<string, unknown>>;
 
 const MEMORY = {

@@ -1,5 +1,6 @@
 import { counted } from '../base/counted.js';
 import { inPercent } from '../base/in-percent.js';
+import { maxOf, minOf } from '../base/long-lists.js';
 import type { Conditions } from './conditions.js';
 import { isCoreShared, isUnderLoad, MIN_OTHERS_MS } from './disturbance.js';
 import type { Measurement } from './measurement.js';
@@ -27,7 +28,7 @@ function computeShare(
 
 function frequencyRange(all: readonly Conditions[]): { readonly lowest: number; readonly highest: number } | undefined {
   const seen = all.flatMap(({ lowestMhz, highestMhz }) => [lowestMhz, highestMhz].filter((mhz) => mhz !== undefined));
-  return seen.length === 0 ? undefined : { lowest: Math.min(...seen), highest: Math.max(...seen) };
+  return seen.length === 0 ? undefined : { lowest: minOf(seen), highest: maxOf(seen) };
 }
 
 export interface MachineFacts {
@@ -52,7 +53,7 @@ export function machineWarnings(facts: MachineFacts): readonly NoiseWarning[] {
   const warnings: NoiseWarning[] = [];
   const warn = (cause: NoiseWarning['cause'], message: string): void => void warnings.push({ cause, message });
   if (threads > cores) {
-    warn('threads', `${threads} threads share ${cores} cores; ask for fewer with --threads`);
+    warn('threads', `${threads} threads share ${counted(cores, 'core')}; ask for fewer with --threads`);
   }
   if (steal > LIMITS.steal) {
     warn(
@@ -91,9 +92,9 @@ export function machineWarnings(facts: MachineFacts): readonly NoiseWarning[] {
 /** How to measure again. Reports keep the words, so that they may be read without the command. */
 const AGAIN = {
   withRemeasure: {
-    all: 'and measure again with --remeasure all',
-    shared: 'or measure them again with --remeasure disturbed',
-    disturbed: 'measure them again with --remeasure disturbed',
+    all: 'and measure again with --remeasure all (remeasure: all in manifests)',
+    shared: 'or measure them again with --remeasure disturbed (remeasure: disturbed in manifests)',
+    disturbed: 'measure them again with --remeasure disturbed (remeasure: disturbed in manifests)',
   },
   without: { all: 'and measure again', shared: 'and measure them again there', disturbed: 'measure them again' },
 } as const;

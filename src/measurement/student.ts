@@ -14,6 +14,9 @@ export function studentTail(t: number, degrees: number): number {
   return Math.max(0, 1 - inside);
 }
 
+/** Half of 95 % of a normal distribution in standard deviations. */
+export const Z_95 = 1.96;
+
 /** Halvings of a bracket: the quantile is then as exact as a number can be. */
 const HALVINGS = 80;
 

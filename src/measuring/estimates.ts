@@ -79,11 +79,6 @@ function clipped(text: string): string {
   return text.length <= MAX_TEXT_LENGTH ? text : `${text.slice(0, MAX_TEXT_LENGTH - 1)}…`;
 }
 
-function hashSubject({ plugin, model, version, graph, system, batch, dimensions, settings }: Estimated): string {
-  const content = JSON.stringify([plugin, model, version, graph, system, batch, dimensions, settings]);
-  return sha256Of(content);
-}
-
 function isSameValue(one: KeptEstimate, other: NewEstimate): boolean {
   const values = ({ latencyMs, lowMs, highMs, wholeMs, coverage, reason }: NewEstimate): string => {
     return JSON.stringify([latencyMs, lowMs, highMs, wholeMs, coverage, reason]);
@@ -99,8 +94,8 @@ async function keep(
 ): Promise<void> {
   const estimates = store.collection(ESTIMATES);
   const ofSubject = store.collection(PARTS);
-  const subject = hashSubject(found);
-  const { model, version, dimensions, settings, reason } = found;
+  const { plugin, model, version, graph, system, batch, dimensions, settings, reason } = found;
+  const subject = sha256Of(JSON.stringify([plugin, model, version, graph, system, batch, dimensions, settings]));
   const document: KeptEstimate = {
     ...found,
     model: clipped(model),

@@ -1,6 +1,8 @@
+import { ASSUMED_CACHE_BYTES } from '../composite/footprint.js';
+import { DEFAULT_LIMITS } from '../manifest/evaluation.js';
 import type { Benchmark } from '../measurement/benchmark.js';
 import type { Measurement } from '../measurement/measurement.js';
-import type { Limits, Protocol } from '../measurement/protocol.js';
+import type { Protocol } from '../measurement/protocol.js';
 import { optimizedRun, type RunOptions, type SystemFacts } from '../measurement/system.js';
 import { weightlessBenchmark } from '../measurement/weightless.js';
 import { type ElementType, elementCount, tensorBytes } from '../onnx/model/element-type.js';
@@ -35,17 +37,13 @@ export type Peaks = ReadonlyMap<PeakKind, Peak>;
 
 export const PEAK_PROTOCOL: Protocol = { warmupRuns: 3, runs: 60, minRuns: 10, timeBudgetMs: 5000 };
 
-const LIMITS: Limits = { timeLimitMs: 120_000, memoryLimitBytes: 8 * 2 ** 30 };
-
 /** Sides of the squares that are multiplied. */
 const SIDES = [512, 1024, 2048] as const;
-
-const USUAL_CACHE_BYTES = 32 * 2 ** 20;
 
 /** A kernel of an Add touches three arrays: two that it reads, one that it writes. */
 const STREAMS = 3;
 
-/** Together, the arrays of the Add in memory have at least so many times the bytes of the last cache. */
+/** Together, the arrays of the Add in memory have at least so many times the bytes of the last-level cache. */
 const CACHES = 4;
 
 /** Larger arrays could need more memory than there is. */
@@ -116,7 +114,7 @@ function call(): Probe {
 }
 
 function probesFor({ cacheBytes }: Pick<SystemFacts, 'cacheBytes'>): readonly Probe[] {
-  const cache = cacheBytes > 0 ? cacheBytes : USUAL_CACHE_BYTES;
+  const cache = cacheBytes > 0 ? cacheBytes : ASSUMED_CACHE_BYTES;
   const inMemory = Math.min(CACHES * cache, STREAMS * MAX_ARRAY_BYTES);
   return [
     ...SIDES.map((side) => product('float32', side)),
@@ -131,8 +129,8 @@ function probesFor({ cacheBytes }: Pick<SystemFacts, 'cacheBytes'>): readonly Pr
 /** Peaks do not depend on the optimizer. */
 export function peakTasks(facts: SystemFacts, runOptions: RunOptions): readonly Task[] {
   return probesFor(facts).map(({ benchmark, from }) => {
-    const setup = { runOptions: optimizedRun(runOptions), protocol: PEAK_PROTOCOL, limits: LIMITS, occasion: 1 };
-    return { label: from, request: { benchmark, ...setup }, work: 1 };
+    const setup = { runOptions: optimizedRun(runOptions), protocol: PEAK_PROTOCOL, limits: DEFAULT_LIMITS };
+    return { label: from, request: { benchmark, ...setup, occasion: 1 }, work: 1 };
   });
 }
 

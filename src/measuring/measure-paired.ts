@@ -1,5 +1,6 @@
 import type { BenchmarkAgent, MeasureRequest } from '../agent/benchmark-agent.js';
 import { PlatformError } from '../base/errors.js';
+import { maxOf } from '../base/long-lists.js';
 import type { EvaluationEvent } from '../evaluation/event.js';
 import { computeDisturbance, isUnderLoad } from '../measurement/disturbance.js';
 import { KnownResults } from './known-results.js';
@@ -79,5 +80,5 @@ function isLoaded(half: KnownResults): boolean {
 }
 
 function disturbanceIn(halves: Both<KnownResults>): number {
-  return Math.max(0, ...halves.flatMap((half) => [...half.measurements()].map(computeDisturbance)));
+  return Math.max(0, maxOf(halves.flatMap((half) => [...half.measurements()].map(computeDisturbance))));
 }

@@ -69,14 +69,11 @@ export class MeasuredOnce {
 
   /** Without those that were known before, since they are to be taken again. */
   async #foundNow(tasks: readonly Task[]): Promise<ReadonlyMap<Task, Measurement>> {
-    const stored = await knownResults(
-      tasks.map(({ request }) => buildWanted(request)),
-      this.system,
-      this.store,
-    );
+    const wanted = tasks.map(({ request }) => buildWanted(request));
+    const stored = await unlessUnavailable(knownResults(wanted, this.system, this.store));
     const found = new Map<Task, Measurement>();
     for (const task of tasks) {
-      const measurement = stored.get(task.request);
+      const measurement = stored?.get(task.request);
       const before = this.results.measuredAt(task.request);
       if (measurement !== undefined && measurement.measuredAt !== before) found.set(task, measurement);
     }

@@ -222,7 +222,7 @@ export class Measuring {
         if (!isUnderLoad(measurement)) continue;
         this.#isQuiet = false;
         const kept = tasks.length - replaced;
-        if (kept > 0) note(`the machine is still busy: ${kept} of them stay as they are`);
+        if (kept > 0) note(`the machine is still busy: keeping ${kept} of them as they are`);
         break;
       }
     } catch (error) {
@@ -240,7 +240,7 @@ export class Measuring {
       const { together, runsDone, runsTotal, waitsFor } = state;
       this.#setDelayed(waitsFor !== undefined || this.#isRetaking);
       const of = first?.label ?? '';
-      const session = together > 1 ? `${of} and ${together - 1} more bricks` : of;
+      const session = together > 1 ? `${of} and ${counted(together - 1, 'more brick')}` : of;
       const now = waitsFor === undefined ? session : this.#waitingMessage(waitsFor);
       const isNew = now !== label;
       if (!isNew && performance.now() - toldMs < RUNNING_INTERVAL_MS) return;

@@ -1,3 +1,4 @@
+import { maxOf, minOf } from '../base/long-lists.js';
 import { mean } from '../base/mean.js';
 import { studentWidth } from '../measurement/student.js';
 import { trimmed } from '../measurement/trimmed-mean.js';
@@ -43,8 +44,8 @@ export function pairedRatio(
   const kept = count < MIN_TRIMMED ? logs : trimmed(logs);
   const center = mean(kept);
   if (count === 1) return { ratio: Math.exp(center), low: undefined, high: undefined, rounds: count };
-  const lowest = Math.min(...kept);
-  const highest = Math.max(...kept);
+  const lowest = minOf(kept);
+  const highest = maxOf(kept);
   const winsorized = logs.map((log) => Math.min(Math.max(log, lowest), highest));
   const middle = mean(winsorized);
   const variance = winsorized.reduce((sum, log) => sum + (log - middle) ** 2, 0) / (count - 1);

@@ -1,4 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises';
+import { maxOf } from '../base/long-lists.js';
 import { isUnderLoad, computeOtherLoad } from '../measurement/disturbance.js';
 import type { Measurement } from '../measurement/measurement.js';
 
@@ -57,7 +58,7 @@ export async function* undisturbed(
   for (const waitMs of WAITS_MS) {
     const before = disturbed.size;
     if (before === 0 || signal.aborted) break;
-    onRetake(before, Math.max(...[...disturbed.values()].map(computeOtherLoad)));
+    onRetake(before, maxOf([...disturbed.values()].map(computeOtherLoad)));
     await wait(waitMs);
     if (signal.aborted) break;
     for await (const { index, measurement } of take([...disturbed.keys()])) {

@@ -31,11 +31,6 @@ interface FirstRuns {
   readonly runs: number;
 }
 
-/** Bricks are measured together, and whole models alone: their work takes different times. */
-function kindOf({ request }: Task): 'brick' | 'model' {
-  return request.name === undefined ? 'brick' : 'model';
-}
-
 /** Of one kind of occasion; its total does not grow. The time left is not told while it would be a guess. */
 export class RunProgress {
   readonly #tallies = new Map<string, Tally>();
@@ -73,7 +68,8 @@ export class RunProgress {
   }
 
   #tallyOf(task: Task): Tally {
-    const kind = kindOf(task);
+    // Bricks are measured together, and whole models alone: their work takes different times.
+    const kind = task.request.name === undefined ? 'brick' : 'model';
     const tally = this.#tallies.get(kind) ?? { tasks: 0, work: 0, doneTasks: 0, doneWork: 0, ms: 0 };
     this.#tallies.set(kind, tally);
     return tally;

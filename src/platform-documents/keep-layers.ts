@@ -1,17 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { isOutermost, type TracedKernel } from '../measurement/kernel-facts.js';
 import type { System } from '../measurement/system.js';
 import type { ResultStore } from '../store/result-store.js';
 import type { EvaluatedModel, EvaluatedRun } from './evaluated.js';
 import { keepEvaluated } from './keep-evaluated.js';
-
-interface TracedKernel {
-  /** 7, or 7-0-1 inside of the subgraphs that kernel 7 executes. */
-  readonly sequenceIndex: string;
-  readonly name: string;
-  readonly opName: string;
-  readonly shape: string;
-  readonly runMs: readonly number[];
-}
 
 export interface LayeredModel extends EvaluatedModel {
   /** Of the runs' trace; undefined where none is kept. */
@@ -23,15 +15,11 @@ export interface LayeredModel extends EvaluatedModel {
   /** Runs without and with the runtime's profile. */
   readonly untracedMs: readonly number[];
   readonly tracedMs: readonly number[];
-  readonly kernels: readonly TracedKernel[];
-}
-
-/** A kernel's time includes the kernels of its subgraphs, and the platform's layers do not nest. */
-function isOutermost({ sequenceIndex }: TracedKernel): boolean {
-  return !sequenceIndex.includes('-');
+  readonly kernels: readonly Pick<TracedKernel, 'sequenceIndex' | 'name' | 'opName' | 'shape' | 'runMs'>[];
 }
 
 function tracedRuns({ tracedMs, kernels }: LayeredModel): readonly EvaluatedRun[] {
+  // The platform's layers do not nest.
   const layers = kernels.filter(isOutermost);
   return tracedMs.map((durationMs, run) => ({
     durationMs,

@@ -1,3 +1,4 @@
+import { append } from '../base/long-lists.js';
 import { type GraphProto, NodeProto, type ValueInfoProto } from '../generated/onnx/onnx.js';
 import type { BenchmarkInput } from '../measurement/benchmark.js';
 import { readType } from '../onnx/model/declared-type.js';
@@ -143,7 +144,7 @@ export function withCrossingEnds(
     const type = stays.get(info.name);
     if (type === undefined) return info;
     const returned = shapesOnly ? returnShape(info.name, type) : returnAsFloat(info.name);
-    nodes.push(...returned.nodes);
+    append(nodes, returned.nodes);
     const typeProto = toTypeProto({ elementType: returned.elementType, dims: undefined });
     return { name: returned.name, docString: '', type: typeProto };
   });

@@ -79,15 +79,10 @@ export function inlineTensor(weight: FillableWeight): TensorProto {
 /** The runtime reads smaller weights. Source: kSmallTensorExternalDataThreshold in its tensorprotoutils.h. */
 const MIN_EXTERNAL_BYTES = 128;
 
-/**
- * @param location name of the file that several weights share
- * @param ownFileBytes each weight from this size on has a file of its own, named `location` with a number
- */
-export function encodeExternal(
-  { graph, weights }: FillableModel,
-  location: string,
-  ownFileBytes = Infinity,
-): ExternalModel {
+/** The file that several weights share; each one from `ownFileBytes` on has a file of its own with a number. */
+const WEIGHTS_FILE = 'weights.bin';
+
+export function encodeExternal({ graph, weights }: FillableModel, ownFileBytes = Infinity): ExternalModel {
   const tensors: TensorProto[] = [];
   const pieces: FilePiece[] = [];
   const own: WeightsFile[] = [];
@@ -98,17 +93,17 @@ export function encodeExternal(
     if (byteLength < MIN_EXTERNAL_BYTES) {
       tensors.push(inlineTensor(weight));
     } else if (byteLength >= ownFileBytes) {
-      const name = `${location}.${own.length}`;
+      const name = `${WEIGHTS_FILE}.${own.length}`;
       tensors.push(externalTensor(weight, name, 0));
       own.push({ name, byteLength, pieces: [{ offset: 0, blocks }] });
     } else {
       const offset = Math.ceil(end / EXTERNAL_ALIGNMENT_BYTES) * EXTERNAL_ALIGNMENT_BYTES;
       end = offset + byteLength;
-      tensors.push(externalTensor(weight, location, offset));
+      tensors.push(externalTensor(weight, WEIGHTS_FILE, offset));
       pieces.push({ offset, blocks });
     }
   }
-  const shared = pieces.length === 0 ? [] : [{ name: location, byteLength: end, pieces }];
+  const shared = pieces.length === 0 ? [] : [{ name: WEIGHTS_FILE, byteLength: end, pieces }];
   return { model: withInitializers(graph, tensors), files: [...shared, ...own] };
 }
 

@@ -5,7 +5,6 @@ import type { Benchmark, BenchmarkInput } from '../measurement/benchmark.js';
 import { elementCount, tensorBytes } from '../onnx/model/element-type.js';
 import { externalTensorIn } from '../onnx/bytes/external-tensor.js';
 import { fillBlocks } from '../onnx/values/fill.js';
-import { words } from '../onnx/values/words.js';
 import type { TensorData, TensorType } from '../onnx/model/model.js';
 import { normalizeDomain } from '../onnx/model/opsets.js';
 import { fileBlocks } from '../onnx/write/write-model.js';
@@ -24,6 +23,15 @@ export interface FillableWeight extends BenchmarkInput {
 
 export interface MaterializeOptions {
   readonly everyValueIsOutput?: boolean;
+}
+
+const WORDS = (
+  'a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was ' +
+  'will with Amsterdam machine learning Model layer tensor latency benchmark 2026 3.14 e-mail international'
+).split(' ');
+
+function words(count: number, seed: number): readonly string[] {
+  return Array.from({ length: count }, (_, at) => WORDS[(seed * 7 + at * 5) % WORDS.length] ?? '');
 }
 
 function nameOf(benchmark: Benchmark): string {

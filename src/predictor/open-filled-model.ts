@@ -1,6 +1,7 @@
 import { closeSync, ftruncateSync, mkdirSync, openSync, realpathSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf, PlatformError } from '../base/errors.js';
+import { maxOf } from '../base/long-lists.js';
 import type { RunOptions } from '../measurement/system.js';
 import { tensorBytes } from '../onnx/model/element-type.js';
 import { aliasedModel, encodeExternal, encodeInline, encodeInPlace, type ExternalModel } from './encode-weights.js';
@@ -9,8 +10,6 @@ import { fitsInMemory, inMemory } from './memory-folder.js';
 import type { ModelSource, OpenModel, OptimizeOptions, Predictor } from './predictor.js';
 import type { MappedFile } from './mapped-ranges.js';
 import { removeWhenMapped } from './remove-when-mapped.js';
-
-const WEIGHTS_FILE = 'weights.bin';
 
 const WEIGHTS_FOLDER = 'weights';
 
@@ -89,13 +88,13 @@ function fill(
   const weightBytes = fillable.weights.reduce((sum, weight) => sum + tensorBytes(weight), 0);
   if (predictor.mapsWeightFiles && weightBytes >= MIN_MAPPED_BYTES && fitsInMemory(weightBytes)) {
     const folder = inMemory(temporaryFolder);
-    const model = encodeExternal(fillable, WEIGHTS_FILE, OWN_FILE_BYTES);
+    const model = encodeExternal(fillable, OWN_FILE_BYTES);
     const weightsFiles = model.files.map(({ name, byteLength }) => ({ path: join(folder, name), byteLength }));
     return { ...inFiles(folder, model), weightsFiles };
   }
   const bytes = encodeInline(fillable, inlineLimitBytes);
   if (bytes !== undefined) return { source: { kind: 'bytes', bytes }, remove: () => {} };
-  return inFiles(join(temporaryFolder, WEIGHTS_FOLDER), encodeExternal(fillable, WEIGHTS_FILE));
+  return inFiles(join(temporaryFolder, WEIGHTS_FOLDER), encodeExternal(fillable));
 }
 
 /**
@@ -125,7 +124,7 @@ function sourceToOptimize(fillable: FillableModel, predictor: Predictor, options
   if (!predictor.mapsWeightFiles) return fill(fillable, predictor, options);
   const model = aliasedModel(fillable);
   const { temporaryFolder } = options;
-  const bytes = Math.max(0, ...model.files.map(({ byteLength }) => byteLength));
+  const bytes = Math.max(0, maxOf(model.files.map(({ byteLength }) => byteLength)));
   return inFiles(join(fitsInMemory(bytes) ? inMemory(temporaryFolder) : temporaryFolder, WEIGHTS_FOLDER), model);
 }
 

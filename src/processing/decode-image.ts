@@ -38,7 +38,7 @@ export async function decodeImage(bytes: Uint8Array): Promise<Image> {
       .removeAlpha()
       .raw({ depth: 'uchar' })
       .toBuffer({ resolveWithObject: true });
-    if (info.channels !== CHANNELS) throw new Error(`it has ${info.channels} channels`);
+    if (info.channels !== CHANNELS) throw new Error(`it has ${counted(info.channels, 'channel')}`);
     return { width: info.width, height: info.height, pixels: data };
   } catch (cause) {
     const problem = messageOf(cause).replace(/\s+/g, ' ').slice(0, 200);

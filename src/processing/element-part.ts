@@ -1,3 +1,4 @@
+import { counted } from '../base/counted.js';
 import { PlatformError } from '../base/errors.js';
 import { fromFloat16Bits } from '../onnx/model/float16.js';
 import { elementsOf, type TensorValue } from '../predictor/tensor-value.js';
@@ -33,7 +34,7 @@ export function partOfRank(output: TensorValue, rank: number, position: BatchPos
   if (dims.length === rank && position.rows === 1) return output;
   if (dims.length === rank + 1 && dims[0] === position.rows) return slice(output, position.row, position.rows);
   if (dims.length === rank) throw cannotDivide(output, position.rows);
-  throw wrongShape(what, `${rank} dimensions beside the batch`, dims);
+  throw wrongShape(what, `${counted(rank, 'dimension')} beside the batch`, dims);
 }
 
 export function wrongShape(what: string, expected: string, dims: readonly number[]): PlatformError {

@@ -1,3 +1,4 @@
+import { counted } from '../base/counted.js';
 import { PlatformError } from '../base/errors.js';
 import type { ClassSteps } from '../manifest/output-steps.js';
 import type { TensorValue } from '../predictor/tensor-value.js';
@@ -24,7 +25,7 @@ export function readClasses(
   const part = slicePart(output, position);
   const scores = numbersOf(row === undefined ? part : rowOfPart(part, row));
   if (labels !== undefined && labels.length !== scores.length) {
-    const message = `the manifest has ${labels.length} labels, the model ${scores.length} classes`;
+    const message = `the manifest has ${counted(labels.length, 'label')}, the model ${counted(scores.length, 'class', 'classes')}`;
     throw new PlatformError('manifest', `${message}; correct the file of labels`);
   }
   const likely = topK(isSoftmax ? softmax(scores) : scores, limit > 0 ? limit : (k ?? scores.length));

@@ -17,16 +17,22 @@ export function logIn(path: string, bytes: Uint8Array): Log {
   return checkedYamlFile(path, bytes, logSchema, MAX_LOG_EVENTS).data;
 }
 
-/** @throws PlatformError `not_found` where there is no such file, and as {@link logIn} */
+function isOfLog(bytes: Uint8Array): boolean {
+  return /^\s*(?:\{\s*)?["']?dlspec["']?:\s*["']?log\//m.test(Buffer.from(bytes.subarray(0, 1000)).toString());
+}
+
+/** @throws PlatformError `not_found` where there is no such file, `manifest` for another one, and as {@link logIn} */
 export async function readLog(path: string): Promise<Log> {
   const file = await readRegularFile(path, MAX_LOG_BYTES);
-  if (file.ok) return logIn(path, file.bytes);
-  throw new PlatformError('not_found', `${path}: expected a log that --log wrote, found ${file.found}`);
+  const expected = `${path}: expected a log that --log wrote, found`;
+  if (!file.ok) throw new PlatformError('not_found', `${expected} ${file.found}`);
+  if (!isOfLog(file.bytes)) throw new PlatformError('manifest', `${expected} another file (no dlspec: log/v1)`);
+  return logIn(path, file.bytes);
 }
 
 export async function isLog(path: string): Promise<boolean> {
   const file = await readRegularFile(path, MAX_LOG_BYTES);
-  return file.ok && /^\s*(?:\{\s*)?["']?dlspec["']?:\s*["']?log\//m.test(file.bytes.subarray(0, 1000).toString());
+  return file.ok && isOfLog(file.bytes);
 }
 
 export function editedSections(log: Log): readonly string[] {

@@ -1,7 +1,9 @@
 import { dirname } from 'node:path';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import { buildProvenance } from '../agent/provenance.js';
+import { counted } from '../base/counted.js';
 import { messageOf, PlatformError } from '../base/errors.js';
+import { append } from '../base/long-lists.js';
 import { sha256Of } from '../base/sha256.js';
 import type { Evaluation } from '../evaluation/evaluation.js';
 import type { PlatformEvent } from '../evaluation/event.js';
@@ -109,17 +111,17 @@ export async function planReproduction(
         problems.push(`evaluation ${index + 1}: the plugin ${loaded.manifest.plugin} is not installed here`);
         continue;
       }
-      problems.push(...loaded.unusable.map(({ name, reason }) => `${name}: ${reason}`));
+      for (const { name, reason } of loaded.unusable) problems.push(`${name}: ${reason}`);
       if (loaded.models.length !== logged.length) {
         problems.push(
-          `evaluation ${index + 1}: it has ${loaded.models.length} models, and the log has figures of ${logged.length}`,
+          `evaluation ${index + 1}: it has ${counted(loaded.models.length, 'model')}, and the log has figures of ${logged.length}`,
         );
       }
       const models: LoadedModel[] = [];
       for (const [position, model] of loaded.models.entries()) {
         const of = logged[position];
         if (of === undefined) continue;
-        problems.push(...findProblems(model, of, (await model.weights?.identity()) ?? null));
+        append(problems, findProblems(model, of, (await model.weights?.identity()) ?? null));
         models.push(of.weights === 'own' ? model : { ...model, weights: undefined });
       }
       const settings = loaded.settingsOf(evaluation.settings);
@@ -147,16 +149,13 @@ async function measured({ evaluation, loaded, settings }: Planned, agent: Benchm
   return figures;
 }
 
-function isOfOneProcess({ latency_ms: ms, low_ms: low }: LoggedModel): boolean {
-  return ms !== null && low === null;
-}
-
 const NO_OUTPUTS = { outputs: null, layers: null };
 const OTHER_WEIGHTS = "the log's outputs are of the weights of its file, which an agent elsewhere does not have";
 
 async function reproduceOne(planned: Planned, index: number, tools: ReproduceTools): Promise<Reproduction['models']> {
   const { loaded, logged, settings } = planned;
-  const times = logged.some(isOfOneProcess) ? tools.processes : 1;
+  const isOfOneProcess = logged.some(({ latency_ms: ms, low_ms: low }) => ms !== null && low === null);
+  const times = isOfOneProcess ? tools.processes : 1;
   const passes: ReadonlyMap<string, Figures>[] = [];
   const ran: Pick<LoggedModel, 'outputs' | 'layers'>[] = [];
   for (let pass = 0; pass < times; pass++) {
@@ -201,7 +200,7 @@ async function reproduceOne(planned: Planned, index: number, tools: ReproduceToo
 export async function reproduce(log: Log, planned: readonly Planned[], tools: ReproduceTools): Promise<Reproduction> {
   const agent = await tools.connect();
   const models: Reproduction['models'] = [];
-  for (const [index, one] of planned.entries()) models.push(...(await reproduceOne(one, index, tools)));
+  for (const [index, one] of planned.entries()) append(models, await reproduceOne(one, index, tools));
   const loaded = planned.flatMap((one) => one.loaded.models);
   const provenance = buildProvenance({ agent, models: loaded, reasons: { protocol: 'see the task of the log' } });
   const differences = compareConditions(log.resolved, provenance);

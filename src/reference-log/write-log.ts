@@ -5,10 +5,11 @@ import { buildProvenance } from '../agent/provenance.js';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import { PlatformError } from '../base/errors.js';
 import { isInside } from '../base/is-inside.js';
+import { maxOf, minOf } from '../base/long-lists.js';
 import { requireWritable, writeResult } from '../base/output-file.js';
 import { sha256Of } from '../base/sha256.js';
 import { withSnakeKeys } from '../base/snake-case.js';
-import type { Achieved } from '../evaluation/achieved.js';
+import type { Achieved } from '../evaluation/evaluation.js';
 import type { ManifestIdentity } from '../manifest/identity.js';
 import { nameField } from '../manifest/fields.js';
 import { ZOO_PREFIX } from '../manifest/reference.js';
@@ -210,7 +211,7 @@ function summarizeConditions({ runs, warnings }: LogToWrite): LoggedConditions {
   };
   const most = (key: 'highestMhz' | 'sharedShare' | 'droppedRuns'): number | null => {
     const known = seen.flatMap((each) => each[key] ?? []);
-    return known.length === 0 ? null : Math.max(...known);
+    return known.length === 0 ? null : maxOf(known);
   };
   const lowest = seen.flatMap(({ lowestMhz }) => lowestMhz ?? []);
   return {
@@ -218,7 +219,7 @@ function summarizeConditions({ runs, warnings }: LogToWrite): LoggedConditions {
     steal_percent: percentOf('stealMs'),
     others_percent: percentOf('othersMs'),
     throttled_percent: percentOf('throttledMs'),
-    lowest_mhz: lowest.length === 0 ? null : Math.min(...lowest),
+    lowest_mhz: lowest.length === 0 ? null : minOf(lowest),
     highest_mhz: most('highestMhz'),
     dropped_runs: most('droppedRuns'),
     shared_share: most('sharedShare'),

@@ -6,6 +6,7 @@ import {
   type UnmetRequirement,
   unmetRequirements,
 } from '../manifest/requirements.js';
+import type { ManifestDocument } from '../manifest/document.js';
 import { formatNote, orThrow } from '../manifest/problem.js';
 import type { ManifestIdentity } from '../manifest/identity.js';
 import { pluginSettings } from '../manifest/plugin-settings.js';
@@ -47,7 +48,11 @@ export interface LoadEvaluationOptions extends Partial<LoadOptions> {
   readonly threads?: number | undefined;
   readonly files?: ManifestFiles;
   /** Called before any model is read. May throw. */
-  readonly check?: (manifest: EvaluationManifest, requirements: Requirements) => void | Promise<void>;
+  readonly check?: (
+    manifest: EvaluationManifest,
+    requirements: Requirements,
+    document: ManifestDocument,
+  ) => void | Promise<void>;
   readonly onModel?: (name: string, done: number, total: number) => void;
   readonly onUnusable?: (model: UnusableModel) => void;
 }
@@ -69,7 +74,7 @@ export async function loadEvaluation(named: string, options: LoadEvaluationOptio
     threads = mostThreads(resolved.evaluation),
   } = options;
   const requirements = listRequirements({ ...resolved, allowVersion, agents, threads });
-  await options.check?.(resolved.evaluation, requirements);
+  await options.check?.(resolved.evaluation, requirements, resolved.document);
   const batch = options.batch ?? resolved.evaluation.batch_size;
   const dimensions = new Map([
     ...Object.entries(resolved.evaluation.dimensions ?? {}),

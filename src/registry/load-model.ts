@@ -105,7 +105,7 @@ async function computeBindings({ manifest, source }: ResolvedModel, model: Model
 export async function readGraph({ source }: ResolvedModel, signal?: AbortSignal): Promise<Model> {
   if (source.kind === 'zoo') return (await zoo()).buildZooModel(source.name);
   if (source.checksum !== undefined) await verifyChecksum(source.path, source.checksum, signal);
-  return readModel(source.path, { ownValues: 'optional' });
+  return readModel(source.path, { ownValues: 'optional', signal });
 }
 
 /** @throws PlatformError `model` for an invalid file or a dimension that stays open, `cancelled` after the signal */
@@ -122,6 +122,7 @@ async function readResolvedModel(resolved: ResolvedModel, options: ReadingOption
   const isFile = source.kind === 'file';
   const isHere = options.readGraph === undefined && missing === undefined;
   const weights = isFile && isHere ? weightsOfFile(source.path, model) : undefined;
+  const checksum = isFile ? source.checksum : undefined;
   return async ({ batch, dimensions, inputs = [] }) => {
     const bindings = [...(await computeBindings(resolved, model, { batch, dimensions }))];
     const bound = bindDimensions(model, new Map(bindings.filter(([symbol]) => symbols.includes(symbol))), { batch });
@@ -133,7 +134,7 @@ async function readResolvedModel(resolved: ResolvedModel, options: ReadingOption
       name,
       manifest: writtenManifest(resolved.manifest),
       identity: resolved.identity,
-      sha256: findSha256(source),
+      sha256: checksum?.algorithm === 'sha256' ? checksum.digest : undefined,
       symbols,
       notes: sentences.flatMap((sentence) => (sentence === undefined ? [] : [`${name}: ${sentence}`])),
       assumed,
@@ -145,11 +146,6 @@ async function readResolvedModel(resolved: ResolvedModel, options: ReadingOption
       open: symbols.length > 0 ? model : undefined,
     };
   };
-}
-
-function findSha256(source: ResolvedModel['source']): string | undefined {
-  const checksum = source.kind === 'file' ? source.checksum : undefined;
-  return checksum?.algorithm === 'sha256' ? checksum.digest : undefined;
 }
 
 /** Exporters' names for the tokens in a decoder's cache. */

@@ -1,4 +1,5 @@
 import semver from 'semver';
+import { counted } from '../base/counted.js';
 import { PlatformError } from '../base/errors.js';
 import { isAny, isLatest, isSameName, isWithin } from '../base/platform-name.js';
 import { suggestion } from '../base/suggestion.js';
@@ -74,7 +75,10 @@ export async function resolvePredictionModel(
     requireFramework(chosen.manifest, runsOn);
     return loadPredictionModel(chosen.path);
   }
-  const unreadable = own.unreadable === 0 ? '' : `; ${own.unreadable} manifests of its folder have problems`;
+  const unreadable =
+    own.unreadable === 0
+      ? ''
+      : `; ${counted(own.unreadable, 'manifest of its folder has', 'manifests of its folder have')} problems`;
   const problem = `no model ${name} ${version}`.trimEnd();
   const advice = named.length > 0 ? `there are ${listed(named)}` : adviceOn(name, own.offered, models);
   throw new PlatformError('not_found', `${problem}; ${advice}${unreadable}`);

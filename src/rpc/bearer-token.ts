@@ -1,20 +1,17 @@
-import {
-  type Metadata,
-  ServerInterceptingCall,
-  type ServerInterceptor,
-  ServerListenerBuilder,
-  status,
-} from '@grpc/grpc-js';
+import { type Metadata, ServerInterceptingCall, type ServerInterceptor, ServerListenerBuilder } from '@grpc/grpc-js';
 import { PlatformError } from '../base/errors.js';
 import { methodKind } from '../base/method-kind.js';
 import { oneOf } from '../base/one-of.js';
 import { type AcceptedToken, type AcceptedTokens, findToken, hashToken } from './accepted-tokens.js';
 import { rolesFor } from './roles.js';
 import type { ServerSecurity } from './security.js';
+import { toStatus } from './status.js';
 
 const HEADER = 'authorization';
 
 const ADVICE = 'give the token by --token-file or MLMODELSCOPE_TOKEN, or as the metadata "authorization: Bearer TOKEN"';
+const ADVICE_WITHOUT_ROLE = 'ask the administrator of this server for one';
+const ADVICE_OVER_HTTP = 'log in, or send the header "authorization: Bearer TOKEN"';
 
 export function addToken(metadata: Metadata, token: string): void {
   metadata.set(HEADER, `Bearer ${token}`);
@@ -26,13 +23,18 @@ export function parseToken(header: unknown): string | undefined {
 }
 
 interface Refusal {
-  readonly code: status;
-  readonly details: string;
+  readonly code: 'unauthenticated' | 'forbidden';
+  readonly problem: string;
 }
 
 function unauthenticated(shown: string | undefined): Refusal {
   const problem = shown === undefined ? 'this call needs a token' : 'the token is wrong for this server';
-  return { code: status.UNAUTHENTICATED, details: `${problem}; ${ADVICE}` };
+  return { code: 'unauthenticated', problem };
+}
+
+/** @param advice how to give a token */
+function toError({ code, problem }: Refusal, advice: string): PlatformError {
+  return new PlatformError(code, `${problem}; ${code === 'unauthenticated' ? advice : ADVICE_WITHOUT_ROLE}`);
 }
 
 type Decide = (path: string, shown: string | undefined, holder: AcceptedToken | undefined) => Refusal | undefined;
@@ -50,7 +52,7 @@ const byRole: Decide = (path, shown, holder) => {
   if (allowed.includes(holder.role)) return undefined;
   const method = path.slice(path.lastIndexOf('/') + 1);
   const problem = `${method} needs a token with the role ${oneOf(allowed)}; "${holder.name}" has the role ${holder.role}`;
-  return { code: status.PERMISSION_DENIED, details: `${problem}; ask the administrator of this server for one` };
+  return { code: 'forbidden', problem };
 };
 
 export type TokenCheck = ReturnType<typeof check>;
@@ -79,7 +81,8 @@ function check(tokens: AcceptedTokens, decide: Decide) {
         const holder = shown === undefined ? undefined : tokens.find(shown);
         const refusal = decide(path, shown, holder);
         if (refusal !== undefined) {
-          call.sendStatus(refusal);
+          const { code, details } = toStatus(toError(refusal, ADVICE));
+          call.sendStatus({ code, details });
           return;
         }
         if (holder !== undefined) holders.set(metadata, holder.name);
@@ -95,8 +98,7 @@ function check(tokens: AcceptedTokens, decide: Decide) {
     judge: (path: string, shown: string | undefined) => {
       const holder = shown === undefined ? undefined : tokens.find(shown);
       const refusal = decide(path, shown, holder);
-      const code = refusal?.code === status.UNAUTHENTICATED ? 'unauthenticated' : 'forbidden';
-      return { refusal: refusal && new PlatformError(code, refusal.details), holder: holder?.name };
+      return { refusal: refusal && toError(refusal, ADVICE_OVER_HTTP), holder: holder?.name };
     },
   };
 }

@@ -26,7 +26,10 @@ export interface RpcClientOptions {
   readonly tls?: boolean | undefined;
   /** For a process without tracing that works for a trace. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly connectLimitMs?: number | undefined;
 }
+
+const CONNECT_LIMIT_MS = 20_000;
 
 export interface Method<Request, Response> {
   readonly path: string;
@@ -70,6 +73,8 @@ const CHANNEL_OPTIONS: ChannelOptions = {
   // No web proxy between this machine and itself, or between this machine and an agent in a trusted network.
   'grpc.enable_http_proxy': 0,
   'grpc.enable_channelz': 0,
+  // Another client's connection that does not come about would be this one's as well.
+  'grpc.use_local_subchannel_pool': 1,
   'grpc.service_config': SERVICE_CONFIG,
 };
 
@@ -92,7 +97,7 @@ function isStatus(error: unknown): error is ServiceError {
  */
 export function createRpcClient(address: string, kind: PeerKind, options: RpcClientOptions = {}) {
   quietLibrary();
-  const { security = {}, headers = {} } = options;
+  const { security = {}, headers = {}, connectLimitMs = CONNECT_LIMIT_MS } = options;
   const { caPem, identity } = security;
   const wantsTls = options.tls ?? (caPem !== undefined || identity !== undefined);
   const host = parseHostPort(address)?.host;
@@ -102,11 +107,14 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
     isLoopbackHost(host) && !wantsTls
       ? credentials.createInsecure()
       : credentials.createSsl(caPem, identity?.keyPem, identity?.certificatePem);
-  const client = new Client(address, channel, CHANNEL_OPTIONS);
+  let client = new Client(address, channel, CHANNEL_OPTIONS);
+  let isClosed = false;
+  let hasAnswered = false;
+  const noteAnswer = (): void => void (hasAnswered = true);
 
   function failure(error: unknown, signal?: AbortSignal): PlatformError {
     if (signal?.aborted === true) return cancellationOf(signal);
-    if (isStatus(error)) return fromStatus(error, { kind, address });
+    if (isStatus(error)) return fromStatus(error, { kind, address, hasAnswered });
     return new PlatformError('unavailable', `the call to the ${kind} at ${address} broke off: ${messageOf(error)}`);
   }
 
@@ -118,7 +126,15 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
   }
 
   function callOptions({ deadlineMs }: RpcCallOptions): CallOptions {
-    return { interceptors: [traceClientCall, endAfter(deadlineMs)] };
+    const used = client;
+    const isConnecting = (): boolean => used.getChannel().getConnectivityState(false) === connectivityState.CONNECTING;
+    const connectAnew = (): void => {
+      if (used !== client || isClosed) return;
+      client = new Client(address, channel, CHANNEL_OPTIONS);
+      used.close();
+    };
+    const connecting = { limitMs: connectLimitMs, isConnecting, giveUp: connectAnew };
+    return { interceptors: [traceClientCall, endAfter(deadlineMs, connecting)] };
   }
 
   return {
@@ -143,6 +159,7 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
             else if (response !== undefined) resolve(response);
           },
         );
+        call.once('metadata', noteAnswer);
         const release = cancelWith(signal, call);
       });
     },
@@ -163,6 +180,7 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
         metadata(),
         callOptions(callWith),
       );
+      call.once('metadata', noteAnswer);
       const release = cancelWith(signal, call);
       try {
         for await (const message of call) yield message as Response;
@@ -186,6 +204,7 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
         metadata(),
         callOptions(callWith),
       );
+      call.once('metadata', noteAnswer);
       call.once('close', cancelWith(callWith.signal, call));
       return call;
     },
@@ -211,6 +230,9 @@ export function createRpcClient(address: string, kind: PeerKind, options: RpcCli
       else then();
     },
 
-    close: (): void => client.close(),
+    close: (): void => {
+      isClosed = true;
+      client.close();
+    },
   };
 }

@@ -17,10 +17,6 @@ interface Connection {
   readonly large: FairSemaphore;
 }
 
-function formatPeer({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress}:${remotePort}`;
-}
-
 type Limits = Pick<
   ServerLimits,
   'firstCallMs' | 'idleMs' | 'receivingBytes' | 'answeringBytes' | 'answeringBytesPerConnection'
@@ -42,7 +38,7 @@ export class Connections {
   }
 
   add(socket: Socket): void {
-    const peer = formatPeer(socket);
+    const peer = `${socket.remoteAddress}:${socket.remotePort}`;
     const firstCall = setTimeout(() => socket.destroy(), this.limits.firstCallMs).unref();
     const nothingYet = { calls: 0, idle: undefined, receiving: 0, settledBytes: 0, answeringBytes: 0 };
     const connection: Connection = { socket, firstCall, ...nothingYet, large: new FairSemaphore(1) };

@@ -21,9 +21,10 @@ function requireSize(bytes: Buffer, maxBytes: number): void {
   throw new PlatformError('usage', `the request has ${bytes.length} bytes; this method takes at most ${maxBytes}`);
 }
 
-function decoded(method: AnyMethod, bytes: Buffer): unknown {
+/** @throws PlatformError that of the decoder, else `usage` */
+export function decoded<Request>(decode: () => Request): Request {
   try {
-    return method.requestDeserialize(bytes);
+    return decode();
   } catch (cause) {
     if (cause instanceof PlatformError) throw cause;
     throw new PlatformError('usage', `the request is damaged: ${messageOf(cause)}`, { cause });
@@ -48,7 +49,7 @@ export function contractFormat(method: AnyMethod, maxBytes = MAX_REQUEST_BYTES):
         mostValues < maxValues ? noRoom : tooMany,
       );
       // Generated decoders take a reader as well, although their type does not show it.
-      const request = decoded(method, reader as unknown as Buffer);
+      const request = decoded(() => method.requestDeserialize(reader as unknown as Buffer));
       return { request, valueBytes: reader.values * VALUE_BYTES };
     },
     encode: (message) => method.responseSerialize(message),
@@ -60,7 +61,7 @@ export function standardFormat(method: AnyMethod): MessageFormat {
   return {
     decode(bytes) {
       requireSize(bytes, MAX_NAME_REQUEST_BYTES);
-      return { request: decoded(method, bytes), valueBytes: 0 };
+      return { request: decoded(() => method.requestDeserialize(bytes)), valueBytes: 0 };
     },
     encode: (message) => method.responseSerialize(message),
     isPaced: true,

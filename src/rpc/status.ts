@@ -63,6 +63,13 @@ function causeIn(details: string): string {
 
 export type PeerKind = 'agent' | 'server' | 'inference server';
 
+export interface Peer {
+  readonly kind: PeerKind;
+  readonly address: string;
+  /** Then the address and TLS are right. */
+  readonly hasAnswered: boolean;
+}
+
 const COMMANDS: Readonly<Record<PeerKind, string>> = {
   agent: 'start an agent there with `mlmodelscope agent`',
   server: 'start a server there with `mlmodelscope serve`',
@@ -72,7 +79,8 @@ const COMMANDS: Readonly<Record<PeerKind, string>> = {
 /** One side uses TLS and the other does not, or one side does not trust the other's certificate. */
 const TLS_TROUBLE = /certificate|SSL|TLS|ECONNRESET|hang up|socket|altnames|^Failed to connect/i;
 
-function adviceFor(kind: PeerKind, cause: string): string {
+function adviceFor({ kind, hasAnswered }: Peer, cause: string): string {
+  if (hasAnswered) return 'it did before: see whether it still runs and can be reached from here';
   if (!TLS_TROUBLE.test(cause)) return `check the address, or ${COMMANDS[kind]}`;
   return 'check the address, and that both sides use TLS with certificates that the other trusts (--tls-ca, --tls-cert, --tls-key)';
 }
@@ -83,24 +91,22 @@ const OTHER_KIND: Readonly<Record<PeerKind, string>> = {
   'inference server': 'name the gRPC port of a server of the Open Inference Protocol',
 };
 
-export function fromStatus(
-  answer: StatusObject,
-  { kind, address }: { readonly kind: PeerKind; readonly address: string },
-): PlatformError {
+export function fromStatus(answer: StatusObject, peer: Peer): PlatformError {
+  const { kind, address } = peer;
   const [named] = answer.metadata.get(ERROR_CODE_TRAILER);
   if (isErrorCode(named)) return new PlatformError(named, answer.details);
   const code = CODE_OF[answer.code] ?? 'internal';
   const cause = causeIn(answer.details);
   switch (answer.code) {
     case status.UNAVAILABLE:
-      return new PlatformError(code, `the ${kind} at ${address} does not answer (${cause}); ${adviceFor(kind, cause)}`);
+      return new PlatformError(code, `the ${kind} at ${address} does not answer (${cause}); ${adviceFor(peer, cause)}`);
     case status.UNIMPLEMENTED:
       return new PlatformError(
         code,
         `the program at ${address} is no ${kind}, or has another version; ${OTHER_KIND[kind].replace('ADDRESS', address)}`,
       );
     case status.DEADLINE_EXCEEDED:
-      return new PlatformError(code, `the ${kind} at ${address} does not answer in time; ${adviceFor(kind, '')}`);
+      return new PlatformError(code, `the ${kind} at ${address} does not answer in time; ${adviceFor(peer, '')}`);
     default:
       return new PlatformError(code, `the ${kind} at ${address}: ${answer.details}`);
   }

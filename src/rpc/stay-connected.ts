@@ -9,6 +9,7 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set(['usage', 'unauthenticated', 'f
 
 export interface StayConnectedOptions {
   readonly signal: AbortSignal;
+  /** Called once when the server stops answering. */
   readonly onLost?: ((problem: string) => void) | undefined;
 }
 

@@ -3,12 +3,11 @@ import type { AgentDirectory } from '../directory/agent-directory.js';
 import { type EvaluationCollections, type EvaluationRecord, evaluationHasEnded } from '../evaluation/records.js';
 import { unmetRequirements } from '../manifest/requirements.js';
 import type { Dispatcher } from './dispatcher.js';
-import type { Jobs } from './jobs.js';
 import { checkId } from './known-evaluations.js';
-import type { Described } from './loading/messages.js';
+import type { Described, Wanted } from './loading/messages.js';
 import type { SubmissionLoader } from './loading/submission-loader.js';
-import type { Ownership } from './ownership.js';
 import type { TakeOptions } from '../base/fair-semaphore.js';
+import type { EvaluationLeases, Jobs } from './jobs.js';
 import { putSubmission } from './submission-store.js';
 
 const MAX_JOBS = 1000;
@@ -19,7 +18,7 @@ export interface SubmitOptions extends TakeOptions {
 
 export interface AcceptanceOptions {
   readonly collections: EvaluationCollections;
-  readonly ownership: Ownership;
+  readonly leases: EvaluationLeases;
   readonly agents: AgentDirectory;
   readonly dispatcher: Pick<Dispatcher, 'requirePlugin'>;
   readonly loader: SubmissionLoader;
@@ -39,11 +38,11 @@ export class Acceptance {
     { traceContext = {}, ...waiting }: SubmitOptions,
   ): Promise<EvaluationRecord> {
     checkId(id);
-    const { collections, ownership, loader, jobs } = this.options;
+    const { collections, leases, loader, jobs } = this.options;
     const known = await collections.records.get({ id });
-    const decide = (it: Described): boolean => known === undefined && this.#canRun(it);
+    const decide = (it: Described): Wanted => known === undefined && this.#requireRunnable(it);
     const { described, submission } = await loader.load(received, decide, waiting);
-    const isOwn = known === undefined && (await ownership.take([id])).has(id);
+    const isOwn = known === undefined && !(await leases.take([id])).has(id);
     // Another server may have accepted the evaluation meanwhile.
     const there = known ?? (await collections.records.get({ id }));
     if (there !== undefined) return await this.#sameAgain(there, described);
@@ -60,7 +59,7 @@ export class Acceptance {
       await putSubmission(record, submission, collections);
     } catch (error) {
       // Then another server can accept the evaluation.
-      await ownership.release(id).catch(() => undefined);
+      await leases.release(id).catch(() => undefined);
       throw error;
     }
     await jobs.begin(record, requirements);
@@ -74,22 +73,22 @@ export class Acceptance {
       const problem = `evaluation_id: ${id} is the id of another evaluation already`;
       throw new PlatformError('usage', `${problem}; make a new id for this one`);
     }
-    const { collections, ownership, jobs } = this.options;
+    const { collections, leases, jobs } = this.options;
     // A job exists until the store has its final state.
     if (jobs.has(id)) return known;
     const record = (await collections.records.get({ id })) ?? known;
-    if (!evaluationHasEnded(record) && (await ownership.take([id])).has(id)) await jobs.begin(record);
+    if (!evaluationHasEnded(record) && !(await leases.take([id])).has(id)) await jobs.begin(record);
     return record;
   }
 
   /** Checks before any graph is read. @throws PlatformError as {@link Platform.submit} */
-  #canRun({ plugin, requirements }: Described): boolean {
+  #requireRunnable({ plugin, requirements }: Described): Wanted {
     const { jobs, dispatcher, agents } = this.options;
     if (jobs.size >= MAX_JOBS) {
       throw new PlatformError('exhausted', `${jobs.size} evaluations wait or run already; try again later`);
     }
-    dispatcher.requirePlugin(plugin);
+    const manifestSchemaJson = dispatcher.requirePlugin(plugin);
     agents.choose((system) => unmetRequirements(requirements, system));
-    return true;
+    return manifestSchemaJson === undefined || { manifestSchemaJson };
   }
 }

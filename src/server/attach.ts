@@ -2,23 +2,16 @@ import { z } from 'zod';
 import { attendedMs } from '../base/clock.js';
 import { PlatformError } from '../base/errors.js';
 import { schemaProblems } from '../base/schema-problems.js';
+import { readText } from '../store/stored-text.js';
 import type { PlatformEnd, PluginMessage, Registration } from '../evaluation/link/link.js';
 
 /** A manifest's schema is a few kilobytes. */
 const MAX_SCHEMA_CHARACTERS = 1 << 20;
 const MAX_SLOTS = 64;
 
-function isObject(json: string): boolean {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
-}
+const isObject = (json: string): boolean => readText(json, z.looseObject({})).ok;
 
 const registrationSchema = z.object({
-  kind: z.literal('registration', { error: 'a registration has to be the first message' }),
   name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/, 'a name has up to 100 letters, digits and . _ + -'),
   version: z.string().min(1).max(100),
   manifestSchemaJson: z.string().max(MAX_SCHEMA_CHARACTERS).refine(isObject, 'a JSON Schema is a JSON object'),
@@ -68,10 +61,10 @@ export async function* leased(
 export async function registrationIn(messages: AsyncIterator<PluginMessage>): Promise<Registration> {
   const first = await messages.next();
   if (first.done === true) throw new PlatformError('timeout', 'the plugin left without a registration; send it first');
-  const parsed = registrationSchema.safeParse(first.value);
-  if (!parsed.success) {
-    throw new PlatformError('usage', `the plugin cannot be registered: ${schemaProblems(parsed.error).join('; ')}`);
-  }
-  const { name, version, manifestSchemaJson, slots } = parsed.data;
-  return { name, version, manifestSchemaJson, slots };
+  const refused = (problem: string): PlatformError =>
+    new PlatformError('usage', `the plugin cannot be registered: ${problem}`);
+  if (first.value.$case !== 'registration') throw refused('a registration has to be the first message');
+  const parsed = registrationSchema.safeParse(first.value.value);
+  if (!parsed.success) throw refused(schemaProblems(parsed.error).join('; '));
+  return parsed.data;
 }

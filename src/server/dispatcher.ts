@@ -1,3 +1,4 @@
+import { counted } from '../base/counted.js';
 import { PlatformError } from '../base/errors.js';
 import { keepTrying } from '../base/keep-trying.js';
 import { suggestion } from '../base/suggestion.js';
@@ -6,8 +7,10 @@ import { failure, toFailure, type FinalEvent, type PlatformEvent } from '../eval
 import { LostEvaluation } from './event-log.js';
 import type { EvaluationJob } from './job.js';
 import type { PlatformEnd, PluginSummary } from '../evaluation/link/link.js';
+import { toWireDuration } from '../rpc/duration.js';
 import { PluginSession } from './plugin-session.js';
 import { listAddresses, type RunInputs, prepareRunInputs, type RunSources } from './run-inputs.js';
+import { STORE_RETRY, whileUnavailable } from './while-unavailable.js';
 
 /** All in milliseconds. */
 export interface DispatchLimits {
@@ -25,6 +28,8 @@ export interface DispatchLimits {
   readonly stopMs: number;
   /** Time between two checks on the other servers of the same store. */
   readonly watchMs: number;
+  /** Time limit for the store to answer a client, who waits a little longer, and for a cancelled run to end. */
+  readonly answerMs: number;
 }
 
 export const DEFAULT_DISPATCH_LIMITS: DispatchLimits = {
@@ -35,9 +40,10 @@ export const DEFAULT_DISPATCH_LIMITS: DispatchLimits = {
   retryMs: 2000,
   stopMs: 20_000,
   watchMs: 2000,
+  answerMs: 25_000,
 };
 
-/** An evaluation fails after this many losses of a plugin during its runs: the evaluation may be the cause. */
+/** An evaluation fails after this many losses of a plugin or its agents at work: the evaluation may be the cause. */
 const MAX_LOSSES = 3;
 
 /** The most plugins that are attached or about to attach, counted by their open streams. */
@@ -45,13 +51,6 @@ const MAX_PLUGINS = 256;
 
 /** A waiting evaluation gets an event with its first place in the queue, and with each of the last 10 places. */
 const TOLD_PLACES = 10;
-
-/** Pauses between two attempts to store the end of an evaluation. */
-const STORE_RETRY = {
-  firstPauseMs: 500,
-  longestPauseMs: 30_000,
-  isPassing: (thrown: unknown): boolean => !(thrown instanceof LostEvaluation),
-};
 
 export class Dispatcher {
   readonly #sessions = new Set<PluginSession>();
@@ -87,12 +86,17 @@ export class Dispatcher {
     return new Set([...this.#sessions].map(({ registration }) => registration.name));
   }
 
-  requirePlugin(name: string): void {
+  /** @returns the JSON Schema of its manifests; undefined where it is being started, or versions differ in it */
+  requirePlugin(name: string): string | undefined {
+    const [schema, ...otherSchemas] = new Set(
+      [...this.#sessions].flatMap(({ registration: one }) => (one.name === name ? one.manifestSchemaJson : [])),
+    );
+    if (otherSchemas.length > 0) return undefined;
+    if (schema !== undefined || this.options.ownPlugins.includes(name)) return schema;
     const names = [...this.attachedNames()];
-    if (names.includes(name) || this.options.ownPlugins.includes(name)) return;
     const others = names.length === 0 ? 'nor is any other' : `attached are ${names.join(', ')}`;
     const meant = suggestion(name, names);
-    const start = `start it with \`mlmodelscope plugin ${name} --server ADDRESS\``;
+    const start = `start it with \`mlmodelscope plugin ${name} --server ADDRESS\`, or without a server use --plugin PATH`;
     const advice = meant === undefined ? start : `did you mean ${meant}?`;
     throw new PlatformError('unavailable', `the plugin ${name} is not attached to this server, ${others}; ${advice}`);
   }
@@ -114,7 +118,7 @@ export class Dispatcher {
         if (job.record.plugin === session.registration.name) this.#stopTimer(job);
       }
       try {
-        await link.send({ kind: 'registered', leaseMs });
+        await link.send({ $case: 'registered', value: { lease: toWireDuration(leaseMs) } });
         this.#dispatch();
         for await (const message of messages) await session.take(message);
       } finally {
@@ -137,7 +141,7 @@ export class Dispatcher {
     return this.#closed.signal.aborted;
   }
 
-  /** Resolves when it has ended. @throws PlatformError as the store: then one that waits goes on waiting */
+  /** Resolves when it has ended. @throws PlatformError as the store: `unavailable`, then it ends later, or else one that waits goes on */
   async cancel(job: EvaluationJob): Promise<void> {
     job.isCancelled = true;
     const session = this.#running.get(job);
@@ -155,7 +159,8 @@ export class Dispatcher {
     try {
       await job.finish({ kind: 'cancelled' });
     } catch (error) {
-      if (job.log.hasEnded) void this.#end(job, { kind: 'cancelled' });
+      const isUnavailable = error instanceof PlatformError && error.code === 'unavailable';
+      if (job.log.hasEnded || isUnavailable) void this.#end(job, { kind: 'cancelled' });
       else if (isWaiting) {
         job.isCancelled = false;
         this.#waiting.add(job);
@@ -167,9 +172,15 @@ export class Dispatcher {
 
   /** Stores how it ended. While the store fails, tries again, as long as this server has it. */
   async #end(job: EvaluationJob, how: FinalEvent): Promise<void> {
-    const signal = AbortSignal.any([this.#closed.signal, job.left.signal]);
+    const isPassing = (thrown: unknown): boolean => !(thrown instanceof LostEvaluation);
     // Otherwise another server ends it, or the next one after this.
-    await keepTrying(() => job.finish(how), { ...STORE_RETRY, signal }).catch(() => undefined);
+    await keepTrying(() => job.finish(how), { ...STORE_RETRY, isPassing, signal: this.#whileHere(job) }).catch(
+      () => undefined,
+    );
+  }
+
+  #whileHere(job: EvaluationJob): AbortSignal {
+    return AbortSignal.any([this.#closed.signal, job.left.signal]);
   }
 
   abandon(job: EvaluationJob): void {
@@ -262,7 +273,8 @@ export class Dispatcher {
   async #run(job: EvaluationJob, session: PluginSession): Promise<void> {
     let next: 'none' | 'queue' | 'agent' = 'none';
     try {
-      const prepared = await prepareRunInputs(job, this.options, this.options.limits.waitForAgentMs);
+      const { waitForAgentMs } = this.options.limits;
+      const prepared = await prepareRunInputs(job, this.options, waitForAgentMs, this.#whileHere(job));
       if (prepared === undefined) next = 'agent';
       else if (this.#givesWay(job) || !(await this.#runOn(job, session, prepared))) next = 'queue';
     } catch (error) {
@@ -308,19 +320,28 @@ export class Dispatcher {
     const { submission, agents, working } = prepared;
     const [{ framework, frameworkVersion }] = agents;
     const { name, version } = session.registration;
-    const run = await job.start();
+    const here = this.#whileHere(job);
+    const run = await whileUnavailable(() => job.start(), here);
     const of = { plugin: name, pluginVersion: version, agent: listAddresses(working), framework, frameworkVersion };
-    await job.log.append({ kind: 'started', ...of, attempt: run.attempt });
+    await whileUnavailable(() => job.log.append({ kind: 'started', ...of, attempt: run.attempt }), here);
     const { silenceMs, waitForAgentMs } = this.options.limits;
     const minutes = Math.round(silenceMs / 60_000);
     const message = `the plugin ${name} has sent no event for ${minutes} minutes; check its process, and submit again`;
     const silence = setTimeout(() => session.end(run, failure('timeout', message)), silenceMs);
-    const keep = async (event: PlatformEvent): Promise<void> => {
-      silence.refresh();
-      await job.log.append(event);
-    };
+    let hasMeasured = false;
+    const over = new AbortController();
+    const during = AbortSignal.any([here, over.signal]);
+    // Meanwhile the plugin waits, and keeps what it has measured.
+    const keep = (event: PlatformEvent): Promise<void> =>
+      whileUnavailable(() => {
+        silence.refresh();
+        hasMeasured ||= event.kind === 'measuring';
+        return job.log.append(event);
+      }, during);
     const left = new Map(agents.map(({ address, id }) => [address, id]));
+    let hasLost = false;
     const miss = (address: string, reason: string): void => {
+      hasLost ||= hasMeasured;
       const id = left.get(address);
       if (id === undefined) return;
       left.delete(address);
@@ -333,24 +354,29 @@ export class Dispatcher {
     // When it was cancelled, the plugin may not have known this run.
     if (job.isCancelled) session.stop(run);
     const how = await running;
+    over.abort();
     this.#agents.delete(job);
     clearTimeout(silence);
     if (this.#isClosed || job.left.signal.aborted) return false;
-    if (how?.kind === 'failed' && left.size === 0 && !job.isCancelled && job.lackingMs() <= waitForAgentMs) {
-      await job.takeBack();
+    // Where one agent measures, those that are left have another system, or ended before and may be back.
+    const hasNone = left.size === 0 || (hasLost && working.length === 1);
+    const lacksAgents = how?.kind === 'failed' && hasNone && !job.isCancelled;
+    if (lacksAgents && !hasMeasured && job.lackingMs() <= waitForAgentMs) {
+      await whileUnavailable(() => job.takeBack(), here);
       return false;
     }
-    if (how !== undefined) {
-      await job.finish(job.isCancelled && how.kind !== 'done' ? { kind: 'cancelled' } : how);
+    if (how !== undefined && !(lacksAgents && hasMeasured)) {
+      await this.#end(job, job.isCancelled && how.kind !== 'done' ? { kind: 'cancelled' } : how);
       return true;
     }
+    const lost = lacksAgents ? `its agent (${listAddresses(working)})` : `the plugin ${name}`;
     job.losses++;
     if (job.losses < MAX_LOSSES) {
-      await job.requeue(`the plugin ${name} went away`);
+      await whileUnavailable(() => job.requeue(`${lost} went away`), here);
       return false;
     }
-    const problem = `the plugin ${name} went away ${job.losses} times in the middle of this evaluation`;
-    await job.finish(failure('unavailable', `${problem}; check its messages, then submit it under a new id`));
+    const problem = `${lost} went away ${counted(job.losses, 'time')} in the middle of this evaluation`;
+    await this.#end(job, failure('unavailable', `${problem}; check its messages, then submit it under a new id`));
     return true;
   }
 }

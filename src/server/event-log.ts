@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { untilDone } from '../base/cancellation.js';
 import { PlatformError } from '../base/errors.js';
 import type { Collection } from '../store/collection.js';
@@ -63,7 +64,7 @@ export class EventLog {
     return new EventLog(evaluation, documents, known, isOwn);
   }
 
-  /** The latest event, `measuring` included; undefined before the first one. */
+  /** The latest event, `measuring` included while it measures; undefined before the first one. */
   get last(): LoggedEvent | undefined {
     return this.#measuring ?? this.#events.at(-1);
   }
@@ -91,22 +92,28 @@ export class EventLog {
       this.#measuring = { sequence: last, at, event };
       this.#measurings++;
     } else {
-      this.#account(event);
+      const characters = this.#countWith(event);
       if (isFinal(event) && !(await this.isOwn())) throw new LostEvaluation();
-      const sequence = await this.#store(at, event);
-      this.#events.push({ sequence, at, event: withoutResult(event) });
-      if (isFinal(event)) this.#measuring = undefined;
+      await this.#store(at, event);
+      this.#characters = characters;
+      if (isFinal(event) || event.kind === 'waiting') this.#measuring = undefined;
     }
     this.#wake();
   }
 
-  async #store(at: string, event: PlatformEvent): Promise<number> {
+  async #store(at: string, event: PlatformEvent): Promise<void> {
+    const logged = JSON.parse(JSON.stringify(withoutResult(event))) as PlatformEvent;
     for (;;) {
       const sequence = (this.#events.at(-1)?.sequence ?? 0) + 1;
-      if (await this.documents.insert({ ...eventKey(this.evaluation, sequence), at, event })) return sequence;
+      if (await this.documents.insert({ ...eventKey(this.evaluation, sequence), at, event })) {
+        this.#events.push({ sequence, at, event: withoutResult(event) });
+        return;
+      }
       // The previous server of the evaluation still added events, or this server has lost the evaluation.
       if (!(await this.isOwn())) throw new LostEvaluation();
       await this.catchUp();
+      // An earlier call stored it, and failed because the answer was lost.
+      if (isDeepStrictEqual(this.#events.find((known) => known.sequence === sequence)?.event, logged)) return;
       if (this.hasEnded) throw new LostEvaluation();
     }
   }
@@ -142,11 +149,11 @@ export class EventLog {
     }
   }
 
-  #account(event: PlatformEvent): void {
-    // The last event always has room.
-    if (isFinal(event)) return;
-    this.#characters += JSON.stringify(event).length;
-    if (this.#events.length < MAX_EVENTS && this.#characters <= MAX_CHARACTERS) return;
+  /** The characters of all events with this one. The last event always has room. */
+  #countWith(event: PlatformEvent): number {
+    if (isFinal(event)) return this.#characters;
+    const characters = this.#characters + JSON.stringify(event).length;
+    if (this.#events.length < MAX_EVENTS && characters <= MAX_CHARACTERS) return characters;
     const limit = `${MAX_EVENTS} events or ${MAX_CHARACTERS} characters of them`;
     throw new PlatformError('exhausted', `the plugin sent more than ${limit}; the plugin has to combine events`);
   }

@@ -1,7 +1,6 @@
 import { type FinalEvent, isFinal, type LoggedEvent, waiting } from '../evaluation/event.js';
-import { EventLog, type IsOwn } from './event-log.js';
+import { EventLog, type IsOwn, LostEvaluation } from './event-log.js';
 import { untilAborted } from '../base/cancellation.js';
-import { PlatformError } from '../base/errors.js';
 import type { Requirements } from '../manifest/requirements.js';
 import type { RunKey } from '../evaluation/link/link.js';
 import type { EvaluationCollections, EvaluationRecord, EvaluationState } from '../evaluation/records.js';
@@ -24,7 +23,7 @@ export class EvaluationJob {
   isCancelled = false;
   /** Its place in the queue in the last event about it, 0 while its plugin is being started; undefined while it does not wait for its plugin. */
   toldPosition: number | undefined;
-  /** How often its plugin was lost during a run in this process. */
+  /** How often its plugin, or its agent at work, was lost during a run in this process. */
   losses = 0;
   /** Evaluations with smaller numbers run first. */
   turn = 0;
@@ -66,9 +65,9 @@ export class EvaluationJob {
     return { evaluationId: this.id, attempt: this.#record.attempts };
   }
 
-  /** Begins a run on a plugin. @throws PlatformError `unavailable` if another server has the evaluation */
+  /** Begins a run on a plugin. @throws LostEvaluation if another server has the evaluation */
   async start(): Promise<RunKey> {
-    if (!(await this.isOwn())) throw new PlatformError('unavailable', 'another server runs this evaluation');
+    if (!(await this.isOwn())) throw new LostEvaluation();
     await this.#change({ state: 'running', attempts: this.#record.attempts + 1 });
     return this.run;
   }

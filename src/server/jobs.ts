@@ -4,12 +4,15 @@ import { type EvaluationCollections, type EvaluationRecord, evaluationHasEnded }
 import type { Requirements } from '../manifest/requirements.js';
 import type { Dispatcher } from './dispatcher.js';
 import { EvaluationJob } from './job.js';
-import type { Ownership } from './ownership.js';
+import type { Leases } from '../store/leases/leases.js';
 import type { StoredLogs } from './stored-logs.js';
+
+/** Who of several servers of a store runs which evaluations. If one dies, another takes its evaluations over. */
+export type EvaluationLeases = Pick<Leases, 'take' | 'held' | 'release'>;
 
 export interface JobsOptions {
   readonly collections: EvaluationCollections;
-  readonly ownership: Ownership;
+  readonly leases: EvaluationLeases;
   readonly dispatcher: Pick<Dispatcher, 'add' | 'abandon'>;
   readonly storedLogs: Pick<StoredLogs, 'replace'>;
 }
@@ -62,17 +65,19 @@ export class Jobs {
   }
 
   async adopt(ids: readonly string[], reason: string): Promise<void> {
-    for (const id of await this.options.ownership.take(ids.filter((id) => !this.has(id)))) {
-      await this.runAlone(id, () => this.#goOn(id, reason));
-    }
+    const wanted = ids.filter((id) => !this.has(id));
+    if (wanted.length === 0) return;
+    const others = await this.options.leases.take(wanted);
+    for (const id of wanted) if (!others.has(id)) await this.runAlone(id, () => this.#goOn(id, reason));
   }
 
   /** Drops the evaluations that another server has taken over because this one was silent for too long. */
   async abandonLost(): Promise<void> {
     const jobs = [...this.#byId.values()];
-    const kept = await this.options.ownership.kept(jobs.map(({ id }) => id));
+    if (jobs.length === 0) return;
+    const held = await this.options.leases.held();
     for (const job of jobs) {
-      if (kept.has(job.id) || this.#byId.get(job.id) !== job) continue;
+      if (held.has(job.id) || this.#byId.get(job.id) !== job) continue;
       this.#byId.delete(job.id);
       this.options.dispatcher.abandon(job);
     }
@@ -84,35 +89,35 @@ export class Jobs {
 
   #open(record: EvaluationRecord, requirements?: Requirements): Promise<EvaluationJob> {
     const { id } = record;
-    const { ownership, collections } = this.options;
-    const isOwn = async (): Promise<boolean> => (await ownership.kept([id])).has(id);
+    const { leases, collections } = this.options;
+    const isOwn = async (): Promise<boolean> => (await leases.held()).has(id);
     return EvaluationJob.open(record, collections, isOwn, requirements);
   }
 
   #add(job: EvaluationJob): void {
-    const { storedLogs, ownership, dispatcher } = this.options;
+    const { storedLogs, leases, dispatcher } = this.options;
     this.#byId.set(job.id, job);
     storedLogs.replace(job.id);
     void job.ended.then(async () => {
       this.#byId.delete(job.id);
       // If the store fails, other servers find in the record that the evaluation has ended.
-      await ownership.release(job.id).catch(() => undefined);
+      await leases.release(job.id).catch(() => undefined);
     });
     dispatcher.add(job);
   }
 
   async #goOn(id: string, reason: string): Promise<void> {
     if (this.has(id)) return;
-    const { collections, ownership } = this.options;
+    const { collections, leases } = this.options;
     // Read only now: the previous server may have ended the evaluation before it released it.
     const record = await collections.records.get({ id });
-    if (record === undefined || evaluationHasEnded(record)) return await ownership.release(id);
+    if (record === undefined || evaluationHasEnded(record)) return await leases.release(id);
     const job = await this.#open(record);
     const last = job.log.last?.event;
     // The previous server stopped after it stored the last event and before it stored the state.
     if (last !== undefined && isFinal(last)) {
       await job.finish(last);
-      await ownership.release(id);
+      await leases.release(id);
       return;
     }
     if (record.state === 'running') await job.requeue(reason);

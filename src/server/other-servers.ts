@@ -6,9 +6,9 @@ import type { Dispatcher } from './dispatcher.js';
 import type { Jobs } from './jobs.js';
 import { storedRecord } from './known-evaluations.js';
 
-/** Time between two checks whether another server has ended an evaluation, and the time limit of these checks. */
+/** Time between two checks whether another server has ended an evaluation, and the time limit: for a run, 20 s. */
 const CANCEL_LOOK_MS = 500;
-const CANCEL_LIMIT_MS = 60_000;
+const CANCEL_LIMIT_MS = 24_000;
 
 const LOST_SERVER = 'its server has ended';
 
@@ -49,7 +49,7 @@ export class OtherServers {
     return this.options.jobs.adopt([id], LOST_SERVER);
   }
 
-  /** Asks the server of an evaluation to end it. @throws PlatformError `timeout` if it has not after a minute */
+  /** Asks the server of an evaluation to end it. @throws PlatformError `timeout` if it has not after 24 s */
   async cancel(id: string): Promise<EvaluationRecord> {
     const { collections } = this.options;
     await collections.cancellations.put({ evaluation: id });

@@ -1,9 +1,9 @@
 import type { handleBidiStreamingCall } from '@grpc/grpc-js';
 import type { AttachRequest } from '../generated/mlmodelscope/evaluation/v1/plugin_service.js';
-import { attachInBytes, type AttachResponseInBytes } from '../evaluation/link/run-in-bytes.js';
+import { attachInBytes, type AttachResponseInBytes } from '../evaluation/link/run-wire.js';
 import type { RpcServer } from '../rpc/server.js';
 import { MAX_RESULT_BYTES } from '../evaluation/event.js';
-import { fromWirePluginMessage, toWirePlatformMessage } from '../evaluation/link/link-wire.js';
+import type { PlatformMessageInBytes, PluginMessage } from '../evaluation/link/link.js';
 import type { Platform } from './platform.js';
 import { streamLink } from '../evaluation/link/stream-link.js';
 
@@ -14,9 +14,8 @@ export function addPluginService(server: RpcServer, platform: Platform): void {
   const { calls } = server;
 
   const attach: handleBidiStreamingCall<AttachRequest, AttachResponseInBytes> = (call) => {
-    const format = { toWire: toWirePlatformMessage, fromWire: fromWirePluginMessage };
     // When `attach` ends, `calls.stream` ends the call with the right status.
-    const link = streamLink(call, format, () => {});
+    const link = streamLink<PlatformMessageInBytes, PluginMessage>(call, () => {});
     void calls.stream(call, async (signal) => {
       signal.addEventListener('abort', () => link.close(), { once: true });
       await platform.attach(link, () => server.receivedBytes(call));

@@ -1,6 +1,15 @@
 import { isJson } from '../base/is-json.js';
-import { failure, toFailure, type FinalEvent, isFinal, type PlatformEvent } from '../evaluation/event.js';
+import {
+  failure,
+  toFailure,
+  type FinalEvent,
+  isFinal,
+  type PlatformEvent,
+  type PluginEvent,
+} from '../evaluation/event.js';
 import type { PlatformEnd, PluginMessage, Registration, Run, RunKey } from '../evaluation/link/link.js';
+import { toWireRun } from '../evaluation/link/run-wire.js';
+import { fromWirePluginEvent } from '../evaluation/wire/event-wire.js';
 
 interface ActiveRun {
   readonly attempt: number;
@@ -41,47 +50,50 @@ export class PluginSession {
     const ended = new Promise<FinalEvent | undefined>((end) => {
       this.#runs.set(run.evaluationId, { attempt: run.attempt, keep, miss, end });
     });
-    await this.link.send({ kind: 'run', ...run });
+    await this.link.send(toWireRun(run));
     return ended;
   }
 
   end(key: RunKey, how: FinalEvent): void {
-    const run = this.#runs.get(key.evaluationId);
-    if (run?.attempt !== key.attempt) return;
+    const run = this.#runOf(key);
+    if (run === undefined) return;
     this.#runs.delete(key.evaluationId);
     this.stop(key);
     run.end(how);
   }
 
   stop({ evaluationId, attempt }: RunKey): void {
-    void this.link.send({ kind: 'stop', evaluationId, attempt });
+    void this.link.send({ $case: 'stop', value: { evaluationId, attempt } });
   }
 
-  /** Handles a message of the plugin; resolves when the plugin may send the next one. */
+  /** Resolves when the plugin may send the next one. @throws PlatformError `usage` for an invalid event */
   async take(message: PluginMessage): Promise<void> {
-    if (message.kind !== 'event' && message.kind !== 'unreachable') return;
-    const { evaluationId } = message;
-    const run = this.#runs.get(evaluationId);
-    // An earlier run that was ended may still send messages.
-    if (run?.attempt !== message.attempt) return;
-    if (message.kind === 'unreachable') {
-      run.miss(message.agent, message.reason);
-      return;
-    }
-    const { event } = message;
+    if (message.$case === 'unreachable') this.#runOf(message.value)?.miss(message.value.agent, message.value.reason);
+    if (message.$case === 'runEvent') await this.#takeEvent(message.value, fromWirePluginEvent(message.value.event));
+  }
+
+  async #takeEvent(key: RunKey, event: PluginEvent): Promise<void> {
+    const run = this.#runOf(key);
+    if (run === undefined) return;
     if (isFinal(event)) {
       const how = await this.#checked(event);
       // The run may have ended in another way meanwhile.
-      if (this.#runs.get(evaluationId) !== run) return;
-      this.#runs.delete(evaluationId);
+      if (this.#runs.get(key.evaluationId) !== run) return;
+      this.#runs.delete(key.evaluationId);
       run.end(how);
       return;
     }
     try {
       await run.keep(event);
     } catch (error) {
-      this.end(message, toFailure(error));
+      this.end(key, toFailure(error));
     }
+  }
+
+  /** Undefined for an earlier run that was ended, which may still send messages. */
+  #runOf({ evaluationId, attempt }: RunKey): ActiveRun | undefined {
+    const run = this.#runs.get(evaluationId);
+    return run?.attempt === attempt ? run : undefined;
   }
 
   /** Checks the last event of a plugin. A result that is not JSON becomes a failure, so that no reader gets it. */

@@ -2,11 +2,12 @@ import { PlatformError } from '../base/errors.js';
 import type { AgentDirectory, RegisteredAgent, Unmet } from '../directory/agent-directory.js';
 import type { SubmissionPart } from '../evaluation/records.js';
 import { isOneAgent } from '../manifest/agents.js';
-import { type Requirements, unmetRequirements } from '../manifest/requirements.js';
+import { unmetRequirements } from '../manifest/requirements.js';
 import type { Collection } from '../store/collection.js';
 import type { EvaluationJob } from './job.js';
 import type { SubmissionLoader } from './loading/submission-loader.js';
 import { getSubmission } from './submission-store.js';
+import { whileUnavailable } from './while-unavailable.js';
 
 export interface RunSources {
   readonly agents: AgentDirectory;
@@ -31,13 +32,21 @@ export function listAddresses(addresses: readonly string[]): string {
   return [...named, ...(others > 0 ? [`${others} more`] : [])].join(', ');
 }
 
-/** @param waitForAgentMs how long the evaluation may wait for an agent @returns undefined if no agent fits yet */
+/**
+ * @param waitForAgentMs how long the evaluation may wait for an agent
+ * @param signal ends the wait for a store whose server is gone
+ * @returns undefined if no agent fits yet
+ */
 export async function prepareRunInputs(
   job: EvaluationJob,
   sources: RunSources,
   waitForAgentMs: number,
+  signal: AbortSignal,
 ): Promise<RunInputs | undefined> {
-  const requirements = (job.requirements ??= await storedRequirements(job, sources));
+  // Its requirements are not known here if it was submitted to another server, or before a restart.
+  const stored = (): Promise<Uint8Array> => whileUnavailable(() => getSubmission(job.id, sources.submissions), signal);
+  job.requirements ??= (await sources.loader.load(await stored(), () => false)).described.requirements;
+  const { requirements } = job;
   let agents: RunInputs['agents'];
   try {
     const unmet: Unmet = (system) => unmetRequirements(requirements, system);
@@ -45,15 +54,11 @@ export async function prepareRunInputs(
     agents = sources.agents.chooseAll(unmet, isOneAgent(requirements.agents) ? 1 : requirements.agents.most);
   } catch (error) {
     if (!(error instanceof PlatformError) || job.lackingMs() > waitForAgentMs) throw error;
-    await job.wait(error.message);
+    const { message } = error;
+    await whileUnavailable(() => job.wait(message), signal);
     return undefined;
   }
-  const submission = await getSubmission(job.id, sources.submissions);
+  const submission = await stored();
   const addresses = agents.map(({ address }) => address);
   return { submission, agents, working: isOneAgent(requirements.agents) ? addresses.slice(0, 1) : addresses };
-}
-
-/** The requirements of an evaluation that was submitted to another server, or before a restart. */
-async function storedRequirements(job: EvaluationJob, { submissions, loader }: RunSources): Promise<Requirements> {
-  return (await loader.load(await getSubmission(job.id, submissions), () => false)).described.requirements;
 }

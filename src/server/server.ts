@@ -18,7 +18,6 @@ import { Platform } from './platform.js';
 import { addPluginService } from './plugin-service.js';
 import { PredictionForwarding } from './prediction/forwarding.js';
 import { addForwardedPredictions } from './prediction/services.js';
-import { leasedOwnership } from './ownership.js';
 
 export interface ServerOptions {
   readonly listen: HostPort;
@@ -69,8 +68,7 @@ async function serve(options: ServerOptions, leases: Leases): Promise<RunningSer
   const { listen, store, security = {}, agentSecurity = {}, limits = {}, analysts = [], resume = true } = options;
   const { directory = createDirectory(), loader, ownPlugins, http } = options;
   const server = createRpcServer({ security });
-  const ownership = leasedOwnership(leases);
-  const platform = await Platform.open({ store, agents: directory, limits, loader, ownership, ownPlugins }, { resume });
+  const platform = await Platform.open({ store, agents: directory, limits, loader, leases, ownPlugins }, { resume });
   addAgentRegistryService(server, directory);
   addRegistryService(server, directory);
   addEvaluationService(server, platform);

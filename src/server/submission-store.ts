@@ -1,6 +1,6 @@
 import { PlatformError } from '../base/errors.js';
 import type { Collection } from '../store/collection.js';
-import type { Ownership } from './ownership.js';
+import type { EvaluationLeases } from './jobs.js';
 import type { EvaluationCollections, EvaluationRecord, SubmissionPart } from '../evaluation/records.js';
 
 /** Bytes in one document: few enough that a part delays no other client. */
@@ -36,12 +36,18 @@ export async function putSubmission(
 }
 
 /** Removes submissions that a server had not stored completely when it ended, but not those that one is storing now. */
-export async function removeHalfSubmissions(collections: SubmissionCollections, ownership: Ownership): Promise<void> {
+export async function removeHalfSubmissions(
+  collections: SubmissionCollections,
+  leases: EvaluationLeases,
+): Promise<void> {
   const arriving: string[] = [];
   for await (const { evaluation } of collections.arrivals.find({})) arriving.push(evaluation);
-  for (const evaluation of await ownership.take(arriving)) {
+  if (arriving.length === 0) return;
+  const others = await leases.take(arriving);
+  for (const evaluation of arriving) {
+    if (others.has(evaluation)) continue;
     await removeHalf(evaluation, collections);
-    await ownership.release(evaluation);
+    await leases.release(evaluation);
   }
 }
 

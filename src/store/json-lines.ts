@@ -19,12 +19,11 @@ const KNOWN_VERSIONS: readonly unknown[] = [1, 2, FORMAT.version];
 
 export async function* toJsonLines(records: AsyncIterable<TransferRecord>): AsyncIterable<string> {
   yield `${JSON.stringify(FORMAT)}\n`;
-  for await (const record of records) yield `${JSON.stringify(exported(record))}\n`;
-}
-
-/** A record with its own keys in snake_case. The keys of documents stay as their kind defines them. */
-function exported(record: TransferRecord): unknown {
-  return record.kind === 'measurement' ? withSnakeKeys(record) : record;
+  for await (const record of records) {
+    // The keys of documents stay as their kind defines them.
+    const exported = record.kind === 'measurement' ? withSnakeKeys(record) : record;
+    yield `${JSON.stringify(exported)}\n`;
+  }
 }
 
 /** JSON Schema (draft 2020-12) of each line of a file as this version writes it. */

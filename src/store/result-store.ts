@@ -51,8 +51,8 @@ export interface ResultStore {
 export interface StoreOptions {
   /** Called with warnings, one sentence each. Without it, Node's own warnings are used. */
   readonly onWarning?: (message: string) => void;
-  /** For a store of a server: called for each result that stays on this machine because the server is gone. */
-  readonly onSpooled?: () => void;
+  /** For a store of a server: called with whether results wait on this machine because the server is gone. */
+  readonly onSpooled?: (areWaiting: boolean) => void;
   /** Read only: nothing is created, and a store that this user cannot write to is accepted. */
   readonly access?: 'read';
   /** When it aborts, the store no longer waits for an unavailable server. */

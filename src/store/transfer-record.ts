@@ -4,7 +4,7 @@ import { collectionShapeSchema } from './collection-shape.js';
 import type { CollectionDefinition, CollectionShape } from './collection.js';
 
 /** Any document, to transfer it without knowing its kind. Its reader checks it against the reader's own schema. */
-const anyDocumentSchema = z.custom<Record<string, unknown>>(
+export const anyDocumentSchema = z.custom<Record<string, unknown>>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   'expected an object',
 );

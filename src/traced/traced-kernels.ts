@@ -1,18 +1,7 @@
 import type { MeasuredLayer, SourceLayer, TracedModel } from '../foreign-traces/collect-models.js';
 import type { TracedTensor } from '../foreign-traces/trace-record.js';
 import { parseShapes } from '../foreign-traces/shapes.js';
-import type { KernelFacts } from '../measurement/kernel-facts.js';
-
-export interface TracedKernel extends KernelFacts {
-  readonly sequenceIndex: string;
-  readonly name: string;
-  readonly opName: string;
-  readonly shape: string;
-  readonly inputShape: string;
-  readonly inputTypes: string;
-  readonly outputTypes: string;
-  readonly runMs: readonly number[];
-}
+import { isOutermost, type TracedKernel } from '../measurement/kernel-facts.js';
 
 function parseShapedTensors(shapes: string, types: string): readonly TracedTensor[] | undefined {
   const dims = shapes === '' ? [] : parseShapes(shapes);
@@ -31,7 +20,7 @@ export function buildTracedModel(
   about: Pick<TracedModel, 'model' | 'system' | 'source' | 'traceIds' | 'wholeMs' | 'tracedWholeMs'>,
   sources: ReadonlyMap<string, readonly SourceLayer[]> = new Map(),
 ): TracedModel {
-  const holders = kernels.some(({ sequenceIndex }) => sequenceIndex.includes('-'));
+  const holders = !kernels.every(isOutermost);
   const leaves = holders ? kernels.filter((kernel) => isLeaf(kernel, kernels)) : kernels;
   const layers = leaves.map((kernel): MeasuredLayer => {
     const { sequenceIndex, name, opName, runMs, memory, pool } = kernel;

@@ -84,11 +84,6 @@ export const TRACED_LAYERS: CollectionDefinition<StoredLayer> = {
   indexes: [],
 };
 
-/** A document holds only JSON values. */
-function plain<T>(value: T): T {
-  return JSON.parse(JSON.stringify(value)) as T;
-}
-
 /** What identified a layer before there were facts, so that importing a file again changes nothing. */
 function withoutFacts({ memory: _, pool: __, order: ___, ...layer }: MeasuredLayer): object {
   return layer;
@@ -120,7 +115,8 @@ export async function storeTraces(
     }
     const id = sha256Of(JSON.stringify([system, name, layers.map(withoutFacts), wholeMs, tracedWholeMs])).slice(0, 32);
     const stored = layers.map((layer, i) => ({ trace: id, position: String(i).padStart(6, '0'), ...layer }));
-    await store.collection(TRACED_LAYERS).putMany(plain(stored) as unknown as StoredLayer[]);
+    // A document holds only JSON values.
+    await store.collection(TRACED_LAYERS).putMany(JSON.parse(JSON.stringify(stored)) as StoredLayer[]);
     // The model is stored last, so that a stored model has all of its layers.
     await store.collection(TRACED_MODELS).put({
       trace: id,

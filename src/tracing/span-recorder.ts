@@ -18,7 +18,8 @@ export class SpanRecorder {
   }
 
   /** Spans that are recorded meanwhile are children of this one. The span has the work's error. */
-  async section<T>(name: string, { level, attributes = {} }: SpanOptions, work: () => Promise<T>): Promise<T> {
+  async section<T>(name: string, options: Partial<SpanOptions>, work: () => Promise<T>): Promise<T> {
+    const { level = 'APPLICATION_TRACE', attributes = {} } = options;
     if (!this.wants(level)) return work();
     const siblings = this.#spans;
     const children: TimedSpan[] = [];

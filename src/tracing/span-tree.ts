@@ -1,3 +1,4 @@
+import { counted } from '../base/counted.js';
 import { ownValue } from '../base/own-value.js';
 import { byStart, spanDurationMs, type SpanDocument } from './span-document.js';
 import { groupedBy } from '../base/grouped-by.js';
@@ -50,7 +51,7 @@ const SHOWN_DIGITS = 12;
 function briefly(attributes: SpanDocument['attributes']): string | undefined {
   const signature = ownValue(attributes, 'signature');
   const signatures = ownValue(attributes, 'signatures');
-  if (Array.isArray(signatures)) return `${signatures.length} bricks`;
+  if (Array.isArray(signatures)) return counted(signatures.length, 'brick');
   if (typeof signature !== 'string' || ownValue(attributes, 'model_name') !== undefined) return undefined;
   return signature.slice(0, SHOWN_DIGITS);
 }

@@ -32,7 +32,7 @@ export interface TimedSpan {
   readonly attributes: SpanAttributes;
   readonly children: readonly TimedSpan[];
   /** The message of the error that ended the span. */
-  readonly error: string | undefined;
+  readonly error?: string | undefined;
 }
 
 export const NO_SPAN: OpenSpan = { place: undefined, setAttributes: () => {}, fail: () => {} };

@@ -1,4 +1,5 @@
 import { groupedBy } from '../base/grouped-by.js';
+import { maxOf } from '../base/long-lists.js';
 import { Markup, markup } from '../base/markup.js';
 import { sumOf } from '../base/sum-of.js';
 import { linearScale } from './plots/svg.js';
@@ -33,7 +34,7 @@ function ticksMarkup(ticks: readonly number[], at: (value: number) => number): r
 /** On one scale from zero; undefined where no value is known. */
 export function rangeChart({ unit, words, ranges }: RangeChart): Markup | undefined {
   const known = ranges.flatMap(({ value, high, other }) => [value, high, other ?? null].filter((one) => one !== null));
-  const highest = Math.max(0, ...known.filter(Number.isFinite));
+  const highest = Math.max(0, maxOf(known.filter(Number.isFinite)));
   if (highest === 0) return undefined;
   const { at, ticks } = linearScale(highest, [0, 1]);
   const left = (value: number): string => `left:${percentText(at(value))}`;
@@ -79,7 +80,7 @@ export function histogramChart(unit: string, histograms: readonly Histogram[]): 
   if (histograms.length === 0) return undefined;
   const digits = (value: number): string => String(Number(value.toPrecision(4)));
   const rows = histograms.map(({ name, from, step, counts }) => {
-    const highest = Math.max(1, ...counts);
+    const highest = Math.max(1, maxOf(counts));
     const bars = counts.map((count, index) => {
       const start = from + index * step;
       const tip = `${name}: ${count} between ${digits(start)} and ${digits(start + step)} ${unit}`;
@@ -127,7 +128,7 @@ function seenParts(parts: readonly PartOfTime[], least: number): readonly PartOf
 
 /** From left to right the largest first, each above its parts. */
 export function icicleChart(wholes: readonly PartOfTime[]): Markup | undefined {
-  const longest = Math.max(0, ...wholes.map(({ ms }) => ms));
+  const longest = Math.max(0, maxOf(wholes.map(({ ms }) => ms)));
   if (!(longest > 0) || !Number.isFinite(longest)) return undefined;
   const names = wholes.flatMap(({ parts = [] }) => parts);
   const totals = new Map<string, number>();

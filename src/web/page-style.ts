@@ -32,7 +32,7 @@ thead th { background: var(--soft); font-weight: 600; vertical-align: bottom; ov
 tbody th { font-weight: 500; min-width: 9.5rem; }
 tbody td:not(.right) { min-width: 5rem; }
 .right { text-align: right; }
-td.right { white-space: nowrap; }
+td.right, .option { white-space: nowrap; }
 thead th.right button { text-align: right; }
 tbody tr:hover { background: var(--soft); }
 button, input { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--line); border-radius: .3rem;

@@ -20,10 +20,6 @@ const MAX_TITLE_LENGTH = 200;
 const HASH = createHash('sha256').update(PAGE_SCRIPT).digest('base64');
 const POLICY = `default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-${HASH}'; base-uri 'none'; form-action 'none'`;
 
-function plainPage({ table }: TableResult): Page {
-  return { title: 'Result', sections: [{ title: 'Table', table }] };
-}
-
 function sectionMarkup({ title, lead, chart, table }: PageSection, level: Markup, root: string | undefined): Markup {
   return markup`<section><h${level}>${title}</h${level}>
 ${lead === undefined ? '' : markup`<p class="lead">${lead}</p>\n`}${chart}
@@ -32,8 +28,15 @@ ${table === undefined ? '' : tableMarkup(title, withLinks(table, root))}
 `;
 }
 
+/** In one piece: browsers break lines after hyphens. */
+const OPTION = /(--[a-z]+(?:-[a-z]+)*)/;
+
 function listMarkup(lines: readonly string[], name: string): Markup {
-  return markup`<ul class="${name}">${lines.map((line) => markup`<li>${line}</li>`)}</ul>`;
+  const items = lines.map((line) => {
+    const parts = line.split(OPTION);
+    return parts.map((part, index) => (index % 2 === 1 ? markup`<span class="option">${part}</span>` : part));
+  });
+  return markup`<ul class="${name}">${items.map((item) => markup`<li>${item}</li>`)}</ul>`;
 }
 
 function buildTitle(pages: readonly { readonly page: Page }[]): string {
@@ -48,7 +51,7 @@ export function resultsMarkup(
 ): { readonly title: string; readonly body: Markup } {
   const pages = results.map((each) => {
     const result = each.result();
-    return { result, page: each.page?.() ?? plainPage(result) };
+    return { result, page: each.page?.() ?? { title: 'Result', sections: [{ title: 'Table', table: result.table }] } };
   });
   const heading = Markup.trusted(String(level));
   const below = Markup.trusted(String(level + 1));

@@ -55,8 +55,8 @@ export function provenanceSections(document: unknown): readonly PageSection[] {
   const facts = factsOfAll(provenancesIn(document).map(factsOf)).filter(([, value]) => value !== '');
   if (facts.length === 0) return [];
   const columns = [
-    { title: 'fact', align: 'left' as const, cell: ([name]: Fact) => name },
-    { title: 'value', align: 'left' as const, cell: ([, value]: Fact) => value },
+    { title: 'fact', cell: ([name]: Fact) => name },
+    { title: 'value', cell: ([, value]: Fact) => value },
   ];
   return [{ title: 'Provenance', table: textTable(columns, facts) }];
 }

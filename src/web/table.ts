@@ -1,34 +1,11 @@
-import type { TextTable } from '../base/text-table.js';
+import { type AnyColumn, type TextTable, textTable } from '../base/text-table.js';
 import { Markup, markup } from '../base/markup.js';
 
 type Cell = string | Markup;
 
-export interface MarkupTable {
-  readonly titles: readonly Cell[];
-  readonly aligns?: readonly ('left' | 'right')[] | undefined;
-  readonly rows: readonly (readonly Cell[])[];
-  readonly hints?: TextTable['hints'];
-  readonly wholes?: TextTable['wholes'];
-}
+type MarkupTable = TextTable<Cell>;
 
-export interface MarkupColumn<Row> {
-  readonly title: Cell;
-  readonly align?: 'left' | 'right';
-  readonly cell: (row: Row) => Cell;
-  readonly hint?: (row: Row) => string | undefined;
-  /** The whole of a shortened text: the page's script copies and saves it. */
-  readonly whole?: (row: Row) => string;
-}
-
-export function markupTable<Row>(columns: readonly MarkupColumn<Row>[], rows: readonly Row[]): MarkupTable {
-  return {
-    titles: columns.map(({ title }) => title),
-    aligns: columns.map(({ align = 'left' }) => align),
-    rows: rows.map((row) => columns.map(({ cell }) => cell(row))),
-    hints: rows.map((row) => columns.map(({ hint }) => hint?.(row))),
-    wholes: rows.map((row) => columns.map(({ whole }) => whole?.(row))),
-  };
-}
+export type MarkupColumn<Row> = AnyColumn<Row, Cell>;
 
 export function link(address: string, text: string): Markup {
   return markup`<a href="${address}">${text}</a>`;
@@ -63,4 +40,8 @@ export function tableMarkup(name: string, { titles, aligns, rows, hints, wholes 
 <tbody>
 ${rows.map((cells, row) => markup`<tr>${cells.map((cell, column) => cellOf(cell, row, column))}</tr>\n`)}</tbody>
 </table></div>`;
+}
+
+export function columnsMarkup<Row>(name: string, columns: readonly MarkupColumn<Row>[], rows: readonly Row[]): Markup {
+  return tableMarkup(name, textTable(columns, rows));
 }

@@ -8,6 +8,7 @@ import type { Measurement } from '../measurement/measurement.js';
 import { identifySystem, type SystemFacts } from '../measurement/system.js';
 import { activeTracing } from '../tracing/tracing.js';
 import type { Answers } from './answers.js';
+import { OTHER_STORE } from './store-id.js';
 import { encodeItem, type WorkRequest } from './work-item.js';
 import type { FailedWork, WorkMessage, WorkQueue } from './work-queue.js';
 
@@ -34,6 +35,8 @@ export interface PublishedWorkOptions {
   readonly answers: Answers;
   /** Name of the lease that the caller holds while it waits. */
   readonly wantedBy: string;
+  /** The id of the store. */
+  readonly store: string;
   /** Takes this lease again if it is lost. @returns whether it was: agents have dropped work meanwhile */
   readonly regainLease: () => Promise<boolean>;
   readonly clock: Clock;
@@ -60,7 +63,8 @@ export class PublishedWork {
   /**
    * Publishes items, a few ahead of the `serving` agents.
    *
-   * @throws PlatformError `cancelled`, `unavailable` if no agent has served for ten minutes, and as queue and store do
+   * @throws PlatformError `cancelled`, `unavailable` if no agent has served for ten minutes, `storage` if an agent has
+   * another store, and as queue and store do
    */
   async *measure(
     items: readonly (readonly IndexedWork[])[],
@@ -68,7 +72,7 @@ export class PublishedWork {
     { signal, onProgress }: MeasureOptions,
   ): AsyncGenerator<MeasuredRequest> {
     const { queue, system, answers, clock } = this.options;
-    const left = [...items];
+    let left = [...items];
     this.#serving = serving;
     this.#lookedMs = this.#servedMs = this.#answeredMs = clock.now();
     const watch = await queue.watchFailed((failed) => this.#failed.push(failed));
@@ -89,7 +93,7 @@ export class PublishedWork {
         }
         if (!isSilent) continue;
         this.#checkWhoServes();
-        if (this.#isDropped) left.unshift(...(await this.#takeBack()));
+        if (this.#isDropped) left = [...(await this.#takeBack()), ...left];
         await clock.sleep(LOOK_MS, signal);
       }
     } finally {
@@ -103,10 +107,13 @@ export class PublishedWork {
   }
 
   #buildMessage(item: readonly IndexedWork[]): WorkMessage {
-    const { wantedBy } = this.options;
+    const { wantedBy, store } = this.options;
     const id = randomUUID();
     this.#outstanding.set(id, { item, missing: new Set(item.keys()) });
-    return { id, body: encodeItem({ requests: item, wantedBy, traceContext: activeTracing()?.headers() ?? {} }) };
+    return {
+      id,
+      body: encodeItem({ requests: item, wantedBy, store, traceContext: activeTracing()?.headers() ?? {} }),
+    };
   }
 
   /** What is missing of the outstanding items, to be published again. */
@@ -153,6 +160,7 @@ export class PublishedWork {
     const { queue, answers } = this.options;
     const outstanding = this.#outstanding.get(message.id);
     if (outstanding === undefined) return;
+    if (reason.startsWith(OTHER_STORE)) throw new PlatformError('storage', `${reason}; then run the command again`);
     this.#outstanding.delete(message.id);
     await answers.delete({ item: message.id });
     const missing = outstanding.item.filter((_, index) => outstanding.missing.has(index));

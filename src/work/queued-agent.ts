@@ -10,6 +10,7 @@ import { Leases } from '../store/leases/leases.js';
 import type { ResultStore } from '../store/result-store.js';
 import { answersIn, forgetOrphans } from './answers.js';
 import { PublishedWork } from './published-work.js';
+import { storeId } from './store-id.js';
 import type { WorkRequest } from './work-item.js';
 import type { WorkQueue } from './work-queue.js';
 
@@ -69,7 +70,8 @@ export function queuedAgent(
           await leases.take([wantedBy]);
           return true;
         };
-        const publishing = new PublishedWork({ queue, system, facts, answers, wantedBy, regainLease, clock });
+        const common = { queue, system, facts, answers, wantedBy, regainLease, clock };
+        const publishing = new PublishedWork({ ...common, store: await storeId(store) });
         yield* publishing.measure(work, serving, options);
       } finally {
         await leases.release(wantedBy);

@@ -1,15 +1,18 @@
+import { hostname } from 'node:os';
 import type { BenchmarkAgent } from '../agent/benchmark-agent.js';
 import { throwIfCancelled, untilAborted } from '../base/cancellation.js';
 import { type Clock, monotonicClock } from '../base/clock.js';
 import { type ErrorCode, messageOf, PlatformError } from '../base/errors.js';
 import { keepGoing } from '../base/keep-trying.js';
+import type { Measurement } from '../measurement/measurement.js';
 import { computeClass } from '../measurement/system.js';
+import { buildWanted, knownResults } from '../measuring/known-results.js';
 import { Leases } from '../store/leases/leases.js';
 import type { ResultStore } from '../store/result-store.js';
 import { activeTracing, traced } from '../tracing/tracing.js';
-import { answersIn } from './answers.js';
-import { measureItem } from './measure-item.js';
-import { itemIn, type WorkItem } from './work-item.js';
+import { type Answers, answersIn } from './answers.js';
+import { OTHER_STORE, storeId } from './store-id.js';
+import { itemIn, type WorkItem, type WorkRequest } from './work-item.js';
 import type { Handled, WorkMessage, WorkQueue } from './work-queue.js';
 
 const FIRST_PAUSE_MS = 1_000;
@@ -85,7 +88,12 @@ export async function serveWork(
     const ended = new AbortController();
     void watchWanted(item, unwanted, ended.signal);
     try {
-      if (!(await isWanted(item))) return { kind: 'done' };
+      if (!(await isWanted(item))) {
+        if (item.store === undefined || item.store === (await storeId(store))) return { kind: 'done' };
+        const reason = `${OTHER_STORE} (${hostname()}): name one store for servers, plugins and agents (--store)`;
+        onWarning?.(`gave up work: ${reason}`);
+        return { kind: 'refused', reason };
+      }
       await measureAlone(id, item, AbortSignal.any([signal, unwanted.signal]));
       onDone();
       return { kind: 'done' };
@@ -137,4 +145,64 @@ export async function serveWork(
   } finally {
     await leases.close();
   }
+}
+
+interface MeasureItemOptions {
+  readonly agent: BenchmarkAgent;
+  readonly store: ResultStore;
+  readonly answers: Answers;
+  readonly signal: AbortSignal;
+}
+
+/** What was measured since the item was made is not measured again. @throws PlatformError as agent and store do */
+async function measureItem(id: string, item: WorkItem, options: MeasureItemOptions): Promise<void> {
+  const { agent, store, answers, signal } = options;
+  const { requests, wantedBy } = item;
+
+  const answer = async (index: number, measurement: Measurement, isStored: boolean): Promise<void> => {
+    if (wantedBy === undefined) return;
+    const stored = isStored ? ({ is_stored: true } as const) : {};
+    await answers.put({ item: id, request: String(index), wanted_by: wantedBy, measurement, ...stored });
+  };
+
+  const keep = async (index: number, measurement: Measurement): Promise<void> => {
+    const isKept = isStoredHere(requests[index], measurement, wantedBy);
+    if (isKept) await store.putMeasurement(measurement);
+    // If the store's server is gone, the measurement waits on this machine.
+    await answer(index, measurement, isKept && store.isUnavailable !== true);
+  };
+
+  const answered = new Set<number>();
+  for await (const { request } of answers.find({ item: id })) answered.add(Number(request));
+  const stored = await knownResults(
+    requests.map(({ request }) => buildWanted(request)),
+    agent.description,
+    store,
+  );
+  const left: number[] = [];
+  for (const [index, { request, replaces }] of requests.entries()) {
+    if (answered.has(index)) continue;
+    const measurement = stored.get(request);
+    if (measurement === undefined || measurement.measuredAt === replaces) left.push(index);
+    else await answer(index, measurement, true);
+  }
+  const asked = left.flatMap((index) => requests[index]?.request ?? []);
+  const keeping: Promise<void>[] = [];
+  try {
+    for await (const { index: position, measurement } of agent.measure(asked, { signal })) {
+      const index = left[position];
+      if (index === undefined) continue;
+      const kept = keep(index, measurement);
+      // Awaited below.
+      kept.catch(() => undefined);
+      keeping.push(kept);
+    }
+  } finally {
+    await Promise.all(keeping);
+  }
+}
+
+/** A waiting caller decides whether a measurement replaces a stored one. */
+function isStoredHere(asked: WorkRequest | undefined, { outcome }: Measurement, wantedBy: string | undefined): boolean {
+  return asked?.replaces === undefined || (wantedBy === undefined && outcome.kind === 'samples');
 }

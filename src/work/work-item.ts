@@ -31,10 +31,12 @@ export interface WorkItem {
   /** Name of the lease of the waiting caller. If undefined, all are measured. */
   readonly wantedBy: string | undefined;
   readonly traceContext: ContextHeaders;
+  /** The id of the caller's store; undefined from older callers. */
+  readonly store?: string | undefined;
 }
 
 /** Leaves out the names of models. @throws PlatformError `usage` for weights, which never leave their machine */
-export function encodeItem({ requests, wantedBy = '', traceContext }: WorkItem): Uint8Array {
+export function encodeItem({ requests, wantedBy = '', traceContext, store = '' }: WorkItem): Uint8Array {
   const messages = requests.map(({ request, replaces = '' }) => {
     const { benchmark, context, modelBytes = 0, roughMs = 0 } = request;
     if (benchmark.weights !== undefined) {
@@ -52,13 +54,13 @@ export function encodeItem({ requests, wantedBy = '', traceContext }: WorkItem):
   });
   const areCommon = requests.every(({ request }) => areCommonOptions(request.runOptions));
   const version = areCommon ? VERSION : VERSION_WITH_SETTINGS;
-  const item = { version, requests: messages, wantedBy, traceContext };
+  const item = { version, requests: messages, wantedBy, traceContext, store };
   return wire.WorkItem.encode(item).finish();
 }
 
 /** @throws PlatformError `usage`, with the reason, for a body that is no item, or has another version */
 export function itemIn(body: Uint8Array): WorkItem {
-  const { version, requests, wantedBy, traceContext } = decoded(body);
+  const { version, requests, wantedBy, traceContext, store } = decoded(body);
   if (version !== VERSION && version !== VERSION_WITH_SETTINGS) {
     const problem = `the message is of version ${version}, and this agent understands version ${VERSION_WITH_SETTINGS}`;
     throw new PlatformError('usage', `${problem}: run the same version of this program everywhere`);
@@ -73,6 +75,7 @@ export function itemIn(body: Uint8Array): WorkItem {
     requests: requests.map((request, index) => readRequest(request, `requests[${index}]`)),
     wantedBy: wantedBy === '' ? undefined : wantedBy,
     traceContext,
+    store: store === '' ? undefined : store,
   };
 }
 

@@ -61,10 +61,6 @@ export const div = binary('Div');
 export const pow = binary('Pow');
 export const max = binary('Max');
 
-export function sum(values: readonly [Value, ...Value[]]): Value {
-  return values[0].graph.apply('Sum', values, values[0]);
-}
-
 /** x σ(x). Source: Elfwing et al., Sigmoid-Weighted Linear Units, arXiv:1702.03118. */
 export const silu: Layer = (x) => mul(x, sigmoid(x));
 

@@ -21,7 +21,7 @@ function failing(clock: FakeClock, failures: number) {
   return { attempt, calledMs };
 }
 
-describe('keepTrying', { timeout: 10_000 }, () => {
+describe('keepTrying', { timeout: 60_000 }, () => {
   it('makes one attempt where that succeeds, and does not wait', async () => {
     const clock = new FakeClock();
     const { attempt, calledMs } = failing(clock, 0);
@@ -112,7 +112,7 @@ describe('keepTrying', { timeout: 10_000 }, () => {
   });
 });
 
-describe('keepGoing', { timeout: 10_000 }, () => {
+describe('keepGoing', { timeout: 60_000 }, () => {
   it('ends without an error when the signal aborts', async () => {
     const clock = new FakeClock();
     const controller = new AbortController();

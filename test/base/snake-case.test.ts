@@ -10,6 +10,12 @@ describe('keys in snake_case', () => {
     assert.deepEqual(withSnakeKeys(given), expected);
   });
 
+  it('replace no names of variables', () => {
+    const given = { environment: { OMP_NUM_THREADS: '1', MALLOC_TRIM_THRESHOLD_: '2' } };
+    assert.deepEqual(withSnakeKeys(given), given);
+    assert.deepEqual(withCamelKeys(given), given);
+  });
+
   it('can be turned back into the keys of a measurement', () => {
     const measurement = sampleMeasurement(1);
     assert.deepEqual(withCamelKeys(withSnakeKeys(measurement)), measurement);

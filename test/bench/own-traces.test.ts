@@ -22,7 +22,7 @@ describe("a model's own trace covers the model in every format, and counts once 
   });
 
   for (const name of QUICK) {
-    test(name, { timeout: 120_000 }, async () => {
+    test(name, { timeout: 300_000 }, async () => {
       const results = await withTemporaryFolder((folder) => coverByOwnTrace(`zoo:${name}`, agent, folder));
       assert.deepEqual(
         results.map(({ format }) => format),

@@ -9,7 +9,7 @@ import { needsFerretDb } from '../store/mongodb/ferretdb-process.js';
 import { needsRabbitMq, startRabbitMq } from '../work/amqp/rabbitmq-process.js';
 
 /** Only ends a test that hangs. */
-const deadline = { timeout: 300_000 };
+const deadline = { timeout: 600_000 };
 
 const SIZE = { agents: 3, servers: 2, brickMs: 5 };
 const BRICKS = 121;

@@ -114,7 +114,7 @@ describe('dlbricks advise', deadline, () => {
       const { low_ms: low = NaN, high_ms: high = NaN, saving_ms: saving = NaN } = fusion.taken ?? {};
       assert.ok(low <= of('basic') - of('extended') && of('basic') - of('extended') <= high, JSON.stringify(fusion));
       assert.ok(low <= saving && saving <= high && saving !== 0);
-      assert.match(text, /fusions \(3 kernels fewer\)/);
+      assert.match(text, /fusing \(3 kernels fewer\)/);
       assert.match(text, /not tried: reduced precision/);
       assert.ok(advised.floor_ms <= advised.kernels_ms * (1 + 1e-9));
       assert.ok(advised.floor_with_reorders_ms >= advised.floor_ms * (1 - 1e-9));

@@ -105,7 +105,7 @@ describe('the models of an agent', { ...deadline, concurrency: 2 }, () => {
     await assert.rejects(predictions.open('missing'), /`mlmodelscope models fetch models\/missing\.yml`/);
     await assert.rejects(
       predictions.open('nothing'),
-      /no model nothing; 'mlmodelscope .*; its folder has .*Pictures 1\.0\.0; 1 manifests of its folder have/,
+      /no model nothing; 'mlmodelscope .*; its folder has .*Pictures 1\.0\.0; 1 manifest of its folder has/,
     );
     agent.process.kill('SIGINT');
     const { stderr } = await agent.ended;

@@ -57,15 +57,22 @@ describe('mlmodelscope doctor', { ...deadline, concurrency: 2 }, () => {
     const wrong = await place.run(['doctor', 'wrong.yml']);
     assert.deepEqual([wrong.stdout, wrong.code], ['', 2]);
     assert.match(wrong.stderr, /wrong\.yml:1:1: models: expected a list/);
+    await place.write('loud.mjs', "throw new Error('loaded')");
+    const loud = ['--plugin', place.path('loud.mjs')];
+    assert.match((await place.run(['doctor', 'wrong.yml', ...loud])).stderr, /loaded/);
+    await place.write('result.json', '{"models":[]}');
+    assert.doesNotMatch((await place.run(['doctor', 'result.json', ...loud])).stderr, /loaded/);
   });
 
   it('refuses what is no result', async (t) => {
     const place = await workplaceHere(t);
     await place.write('list.json', '[1]');
     await place.write('text.json', 'hello');
+    await place.write('binary.json', chain(FOUR_LAYERS));
     for (const [file, found] of [
       ['list.json', 'another JSON document'],
       ['text.json', 'no JSON'],
+      ['binary.json', 'a file that is no UTF-8 text;'],
       ['gone.json', 'no such file'],
     ] as const) {
       const { stderr, code } = await place.run(['doctor', file]);

@@ -21,7 +21,7 @@ const QUICK = ['--runs', '3', '--warmup', '0', '--quiet'];
 const COMMANDS: Readonly<Record<string, readonly (readonly [args: readonly string[], code: number])[]>> = {
   'dlbricks run': [
     [['relu.onnx', ...QUICK], 0],
-    [['mystery.onnx', ...QUICK], 1],
+    [['mystery.onnx', ...QUICK], 3],
     [['none.onnx'], 2],
     [['relu.onnx', 'none.onnx', ...QUICK], 2],
   ],
@@ -30,7 +30,10 @@ const COMMANDS: Readonly<Record<string, readonly (readonly [args: readonly strin
     [['none.onnx'], 2],
   ],
   'dlbricks sweep': [[['none.onnx'], 2]],
-  'dlbricks share': [[['none.onnx'], 2]],
+  'dlbricks share': [
+    [['relu.onnx', 'mystery.onnx', '--store', 'memory:'], 3],
+    [['none.onnx'], 2],
+  ],
   'dlbricks generate': [[['none.onnx', '--output', 'suite'], 2]],
   'dlbricks layers': [[['none.onnx'], 2]],
   'dlbricks patterns': [[['none.onnx'], 2]],
@@ -38,8 +41,14 @@ const COMMANDS: Readonly<Record<string, readonly (readonly [args: readonly strin
     [['relu.onnx', '--system', 'abcd', '--store', 'memory:'], 2],
     [['none.onnx'], 2],
   ],
-  'dlbricks advise': [[['none.onnx'], 2]],
-  compare: [[['none.json', 'none.json'], 2]],
+  'dlbricks advise': [
+    [['mystery.onnx', 'mystery.onnx', ...QUICK], 1],
+    [['none.onnx'], 2],
+  ],
+  compare: [
+    [['none.json', 'none.json'], 2],
+    [['default', 'threads=1', '--rounds', '2', '--quiet', '--', 'relu.onnx', 'mystery.onnx'], 3],
+  ],
   agree: [[['none.onnx', 'none.onnx'], 2]],
   reproduce: [[['none.yml'], 2]],
   'dlbricks import': [[['none.json'], 2]],

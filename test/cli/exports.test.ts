@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
-import { describe, it } from 'node:test';
-import { deadline, MAIN, type Workplace } from './support/command.js';
+import { after, before, describe, it } from 'node:test';
+import { deadline, type Ending, MAIN, type Workplace } from './support/command.js';
 import { assertOneMessage, planIn, reportIn } from './support/report.js';
 import { chain, FOUR_LAYERS, LAYER_CUT, QUICK } from './support/tiny-models.js';
 import { workplaceHere } from './support/workplace-here.js';
@@ -13,6 +13,19 @@ import { workplaceHere } from './support/workplace-here.js';
 async function validate(place: Workplace, ...options: readonly string[]): Promise<readonly string[]> {
   const model = await place.write('four.onnx', chain(FOUR_LAYERS));
   return ['dlbricks', 'validate', model, ...LAYER_CUT, ...QUICK, ...options];
+}
+
+/** Starts one workplace for all tests of a suite, whose store has the measurements of {@link validate} after the first. */
+function placeForSuite(): () => Workplace {
+  const undone: (() => unknown)[] = [];
+  let place: Workplace | undefined;
+  before(async () => {
+    place = await workplaceHere({ after: (undo) => void undone.unshift(undo) });
+  });
+  after(async () => {
+    for (const undo of undone) await undo();
+  });
+  return () => place ?? assert.fail('only inside of a test');
 }
 
 /** The content of a file, as if a command had printed it. */
@@ -88,9 +101,15 @@ const SUMMARY_KEYS = [
 ];
 
 describe('validate --export-json', { ...deadline, concurrency: 2 }, () => {
-  it('has exactly the keys that its users rely on', async (t) => {
-    const place = await workplaceHere(t);
-    const report = reportIn(await place.run(await validate(place, '--export-json', '-')));
+  const suitePlace = placeForSuite();
+  let ending: Ending;
+
+  before(async () => {
+    ending = await suitePlace().run(await validate(suitePlace(), '--export-json', '-'));
+  });
+
+  it('has exactly the keys that its users rely on', () => {
+    const report = reportIn(ending);
     assert.deepEqual(Object.keys(report), [
       'evaluation',
       'provenance',
@@ -108,9 +127,8 @@ describe('validate --export-json', { ...deadline, concurrency: 2 }, () => {
     assert.deepEqual(Object.keys(report.summary), SUMMARY_KEYS);
   });
 
-  it('holds figures that agree with each other', async (t) => {
-    const place = await workplaceHere(t);
-    const { models, summary } = reportIn(await place.run(await validate(place, '--export-json', '-')));
+  it('holds figures that agree with each other', () => {
+    const { models, summary } = reportIn(ending);
     const [model] = models;
     assert(model?.estimate_ms != null && model.end_to_end_ms != null);
     const { layers, unique_bricks, coverage, missing, estimate_ms, end_to_end_ms } = model;
@@ -137,24 +155,23 @@ describe('validate --export-json', { ...deadline, concurrency: 2 }, () => {
     assert.equal(summary.ratios.as_run, wholes / (bricks + rest.bricks_again_seconds));
   });
 
-  it('to standard output prints only the document there, and the table goes to standard error', async (t) => {
-    const place = await workplaceHere(t);
-    const ending = await place.run(await validate(place, '--export-json', '-'));
+  it('to standard output prints only the document there, and the table goes to standard error', () => {
     assert.equal(reportIn(ending).models.length, 1);
     assert.match(ending.stderr, /│ four +│/);
   });
 
-  it('with --quiet is the only output', async (t) => {
-    const place = await workplaceHere(t);
-    const ending = await place.run(await validate(place, '--export-json', '-', '--quiet'));
-    assert.equal(reportIn(ending).models.length, 1);
-    assert.equal(ending.stderr, '');
+  it('with --quiet is the only output', async () => {
+    const quiet = await suitePlace().run(await validate(suitePlace(), '--export-json', '-', '--quiet'));
+    assert.equal(reportIn(quiet).models.length, 1);
+    assert.equal(quiet.stderr, '');
   });
 });
 
 describe('exports', { ...deadline, concurrency: 2 }, () => {
-  it('go to files, whose folders are made, in addition to the table', async (t) => {
-    const place = await workplaceHere(t);
+  const suitePlace = placeForSuite();
+
+  it('go to files, whose folders are made, in addition to the table', async () => {
+    const place = suitePlace();
     const files = [
       '--export-json',
       'out/a/report.json',
@@ -182,8 +199,8 @@ describe('exports', { ...deadline, concurrency: 2 }, () => {
     );
   });
 
-  it('replace an older file as a whole', async (t) => {
-    const place = await workplaceHere(t);
+  it('replace an older file as a whole', async () => {
+    const place = suitePlace();
     const file = await place.write('report.json', 'x'.repeat(100_000));
     await place.run(await validate(place, '--export-json', file));
     assert.equal(reportIn(await contentOf(file)).models.length, 1);
@@ -274,8 +291,8 @@ describe('exports', { ...deadline, concurrency: 2 }, () => {
     assert.equal(planIn(await place.run(await validate(place))).toMeasure, 0);
   });
 
-  it('to a full disk do not keep other exports from being written', { skip: needsFull }, async (t) => {
-    const place = await workplaceHere(t);
+  it('to a full disk do not keep other exports from being written', { skip: needsFull }, async () => {
+    const place = suitePlace();
     await place.run(await validate(place, '--export-json', '/dev/full', '--export-csv', 'report.csv'));
     assert.equal(existsSync(place.path('report.csv')), true);
   });

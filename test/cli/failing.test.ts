@@ -78,6 +78,23 @@ describe('a model that cannot be used', { ...deadline, concurrency: 2 }, () => {
     assert.match(ending.stderr, /^warning: damaged\.onnx: /m);
   });
 
+  it('has its row where there is no other model', async (t) => {
+    const place = await workplaceHere(t);
+    for (const [model, reason] of [
+      [refused, /^warning: refused: the runtime refuses the graph: .*Mystery.*is not a registered function/m],
+      [
+        chain(['Relu'], [1_000_000, 1_000_000]),
+        /GB of activations, which is more than .*; use smaller dimensions, or a machine with more memory$/m,
+      ],
+    ] as const) {
+      await place.write('refused.onnx', model);
+      const ending = await place.run(['dlbricks', 'run', 'refused.onnx', ...QUICK, '--export-json', '-']);
+      assert.equal(ending.code, 3, ending.stderr);
+      assert.match(ending.stderr, reason);
+      assert.equal(reportIn(ending).models[0]?.missing.length, 1);
+    }
+  });
+
   it('has its row in a report of a manifest as well', async (t) => {
     const place = await workplaceHere(t);
     await place.write('good.onnx', chain(['Relu', 'Tanh']));
@@ -116,7 +133,7 @@ describe('a model that cannot be used', { ...deadline, concurrency: 2 }, () => {
     );
   });
 
-  it('is an error where there is no other model', async (t) => {
+  it('is an error where there is no other model to read or to put into a suite', async (t) => {
     const place = await workplaceHere(t);
     await place.write('damaged.onnx', damaged);
     await place.write('refused.onnx', refused);

@@ -27,7 +27,7 @@ async function storedIn(place: Workplace): Promise<readonly string[]> {
   return kinds;
 }
 
-describe('a temporary folder on a full disk', { timeout: 300_000, skip: unlessMounts() }, () => {
+describe('a temporary folder on a full disk', { timeout: 600_000, skip: unlessMounts() }, () => {
   for (const size of ['8k', '100k']) {
     it(`of ${size} ends the run, stores no failure, and the same command measures when there is room`, async (t) => {
       const place = await workplace(t);

@@ -20,7 +20,7 @@ import { workplaceHere } from './support/workplace-here.js';
 const ALL = MANY_OPERATORS.length + 2;
 
 /** With enough bricks and runs that there is time for an interrupt. */
-const SLOW = [...LAYER_CUT, '--runs', '1000', '--warmup', '1'] as const;
+const SLOW = [...LAYER_CUT, '--runs', '300', '--warmup', '1'] as const;
 
 /** A command in the middle of measuring, and the process that does it. */
 async function midway(t: TestContext, options?: StartOptions) {

@@ -126,12 +126,13 @@ describe('mlmodelscope latency MODEL...', { ...deadline, concurrency: 2 }, () =>
       ['latency', 'large.onnx', '--batch', '1,65536', ...QUICK],
       ['dlbricks', 'run', 'large.onnx', '--batch', '1,65536', ...QUICK],
     ]) {
-      const { stderr, code } = await place.run(args);
+      const { stdout, stderr, code } = await place.run(args);
       const advice =
         /at least 0\.00 GB of weights and \d+\.\d\d GB of activations at batch 65536, .*; --batch (\d+) fits/;
       const fitting = Number(advice.exec(stderr)?.[1]);
       assert.ok(fitting >= 1 && fitting < 65536, stderr);
-      assert.equal(code, args[0] === 'latency' ? 3 : 1);
+      assert.match(stdout, /│ large[^│]*│ +1 │.* \d+\.\d+/);
+      assert.equal(code, 3);
     }
   });
 

@@ -22,7 +22,7 @@ function isInside({ measured, predicted }: LoadRow): boolean {
   return p50 != null && low != null && high != null && low <= p50 && p50 <= high;
 }
 
-describe('a prediction of load from bricks', { timeout: 300_000 }, () => {
+describe('a prediction of load from bricks', { timeout: 600_000 }, () => {
   it('has the measured p50 of a real model in its interval at half of its capacity', async (t) => {
     const place = await workplaceHere(t);
     const estimate = await place.run(['dlbricks', 'run', ...MODEL, '--export-json', '-']);
@@ -53,11 +53,14 @@ describe('a prediction of load from bricks', { timeout: 300_000 }, () => {
     assert.ok(utilization !== null && utilization > 0.4 && utilization < 0.8, `${utilization}`);
     const { little_error: little, achieved_per_second: achieved } = measured;
     assert.ok(Math.abs((achieved ?? 0) / (offered ?? 1) - 1) < 0.01, `${achieved} of ${offered}`);
-    assert.ok(Math.abs(little ?? 1) < 0.02, `Little's law is off by ${little}`);
+    // Answers are on their way for about 1 ms, and longer on a busy machine; none comes before its run ends.
+    const onTheirWayMs = (little ?? -1) * (measured.latency_mean_ms ?? NaN);
+    assert.ok(onTheirWayMs > 0, `Little's law is off by ${little}`);
+    if (isUndisturbed(row)) assert.ok(onTheirWayMs < 3, `answers come ${onTheirWayMs} ms after their runs`);
   });
 });
 
-describe('a search of the largest rate', { timeout: 300_000 }, () => {
+describe('a search of the largest rate', { timeout: 600_000 }, () => {
   it('ends between a rate that held the bound and one that did not', async (t) => {
     const place = await workplaceHere(t);
     const server = ['--scenario', 'server', '--bound', '200ms@p90', '--queries', '100', '--duration', '500ms'];
@@ -73,6 +76,7 @@ describe('a search of the largest rate', { timeout: 300_000 }, () => {
       return;
     }
     assert.ok(failed !== null && passed < failed, `${passed} and ${failed}`);
+    assert.ok(search.chance_percent !== null && search.chance_percent > 0, `${search.chance_percent}`);
     const holding = rows.filter(({ measured }) => measured?.holds === true).map((row) => row.offered_per_second ?? 0);
     const failing = rows.filter(({ measured }) => measured?.holds === false).map((row) => row.offered_per_second ?? 0);
     assert.ok(holding.length >= 3 && failing.length >= 1, stderr);

@@ -29,7 +29,7 @@ async function deployed(t: TestContext, answer: (callback: sendUnaryData<ModelIn
   return `oip://${await server.listen({ host: '127.0.0.1', port: 0 })}/net`;
 }
 
-describe('mlmodelscope load MODEL...', { timeout: 300_000, concurrency: 2 }, () => {
+describe('mlmodelscope load MODEL...', { timeout: 600_000, concurrency: 2 }, () => {
   it('measures a stream of queries, and writes tables, a picture, and every query', async (t) => {
     const place = await workplaceHere(t);
     await place.write('net.onnx', chain(FOUR_LAYERS));
@@ -74,6 +74,27 @@ describe('mlmodelscope load MODEL...', { timeout: 300_000, concurrency: 2 }, () 
     assert.ok(Number.isInteger(first['scheduled_us']) && (first['finished_us'] ?? 0) > (first['started_us'] ?? 0));
     assert.match(await readFile(join(place.folder, 'load.svg'), 'utf8'), /Latency over the rate/);
     assert.match(await readFile(join(place.folder, 'load.html'), 'utf8'), /net under load \(server\)/);
+  });
+
+  it('writes every query to standard output where asked, and nothing else there', async (t) => {
+    const place = await workplaceHere(t);
+    await place.write('net.onnx', chain(FOUR_LAYERS));
+    const args = ['load', 'net.onnx', '--threads', '1', '--queries', '5', '--samples'];
+    const { stdout, stderr } = await place.run([...args, '-']);
+    const outcomes = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { outcome: string }).outcome);
+    assert.deepEqual(outcomes, Array(5).fill('answered'));
+    assert.match(stderr, /│ model │/);
+    for (const [samples, json, message] of [
+      ['-', '-', /only one export can go to standard output; name another file/],
+      ['all.json', './all.json', /only one export can go to .*all\.json; name another file/],
+    ] as const) {
+      const refused = await place.run([...args, samples, '--export-json', json]);
+      assert.equal(refused.code, 2);
+      assert.match(refused.stderr, message);
+    }
   });
 
   it('predicts from stored estimates without running the model, and says what is missing', async (t) => {
@@ -150,6 +171,23 @@ describe('mlmodelscope load MODEL...', { timeout: 300_000, concurrency: 2 }, () 
     assert.match(single.stdout.replaceAll(/\s+/g, ' '), /net: 10 of 10 queries failed.*the first one: .*out of memory/);
     const search = await place.run([...args, '--scenario', 'server', '--bound', '1s@p90']);
     assert.match(search.stderr, /net answers no queries: .*out of memory/);
+  });
+
+  it('says how long a search takes before it starts, and refuses one that takes too long', async (t) => {
+    let answerMs = 10;
+    const answered = { modelName: 'net', modelVersion: '1', id: '' };
+    const deployment = await deployed(t, (callback) => setTimeout(() => callback(null, answered), answerMs));
+    const place = await workplace(t);
+    await place.write('net.onnx', chain(FOUR_LAYERS));
+    const model = ['load', 'net.onnx', '--threads', '1', '--deployment', deployment];
+    const args = [...model, '--scenario', 'server', '--bound', '5s@p99.9'];
+    const command = place.start(args, { ownGroup: true });
+    await command.said(/note: net: the trials \(a search has some 15\) take about \d+ min; each has 20\d{3} queries/);
+    process.kill(-command.pid, 'SIGINT');
+    assert.equal((await command.ended).code, 130);
+    answerMs = 400;
+    const refused = await place.run(args);
+    assert.match(refused.stderr, /take about \d{4} min; .* fewer queries \(--queries\) take less; 720 min is the most/);
   });
 
   it('says for every scenario whether a bound holds, and where too few queries show it', async (t) => {
@@ -257,7 +295,15 @@ describe('mlmodelscope load MODEL...', { timeout: 300_000, concurrency: 2 }, () 
         ['--scenario', 'server', '--rate', '1', '--generation', 'none.json', '--deployment', 'oip://x:1/y'],
         /generated texts are sent to no server \(--deployment\)/,
       ],
+      [['net.onnx', '--agent', 'x:1', '--agents', 'x:1,y:1'], /exclude each other; name all agents in --agents/],
+      [['net.onnx', '--scenario', 'replay', '--arrivals', 'none.csv'], /found no such file; name one \(--arrivals\)/],
       [['net.onnx', '--deployment', 'http://x/y'], /expected oip:\/\/HOST:PORT\/MODEL/],
+      [['net.onnx', '--deployment', 'oip://x:1,y/z'], /expected oip:\/\/HOST:PORT\/MODEL/],
+      [['net.onnx', '--scenario', 'clients'], /the scenario clients needs numbers of clients \(--clients 1,2,4\)/],
+      [
+        ['net.onnx', '--scenario', 'server', '--rate', '1', '--batch-limit', '65'],
+        /^runs of 65 sizes can occur, and 64 models can be open/,
+      ],
     ] as const) {
       const { stderr, code } = await place.run(['load', ...args, '--threads', '1']);
       assert.notEqual(code, 0, args.join(' '));

@@ -57,6 +57,20 @@ describe('a plugin', deadline, () => {
     assert.equal((await place.run(['mine'], { env })).stdout, 'hello from mine\n');
   });
 
+  it("that is named wins over one of the user's folder", async (t) => {
+    const place = await workplaceHere(t);
+    await writePlugin(place, 'config/plugins/mine', greeter('mine').replace('hello', 'goodbye'));
+    await place.write('config/config.yml', 'threads: 1\n');
+    const folder = await writePlugin(place, 'other', greeter('mine'));
+    const env = { MLMODELSCOPE_CONFIG: place.path('config/config.yml') };
+    const { stdout, stderr } = await place.run(['--plugin', folder, 'mine'], { env });
+    assert.equal(stdout, 'hello from mine\n');
+    assert.match(
+      stderr,
+      /^warning: the plugin at .*config\/plugins\/mine does not load: there is another plugin .*other,/,
+    );
+  });
+
   it('is loaded from a package that is installed beside the platform', async (t) => {
     const place = await workplaceHere(t);
     const installed = place.path('node_modules', 'dlbricks');
@@ -73,10 +87,17 @@ describe('a plugin', deadline, () => {
     assert.deepEqual([stdout, stderr], ['hello from greeter\n', '']);
   });
 
+  const evaluating = (settings: string): string => `import { z } from 'dlbricks/plugin-api';
+export default { name: 'bad', version: '1', evaluation: { name: 'bad', version: '1', settings: ${settings} } };`;
+
   const failures: readonly [string, string, RegExp][] = [
     ['throws', "throw new Error('no licence');", /Error: no licence\n +at file:.*bad\/index\.js:1:\d+/],
     ['is no plugin', 'export const nothing = 1;', /its default export is no plugin/],
-    ['has the name of another one', greeter('dlbricks'), /there is another plugin called dlbricks/],
+    [
+      'has the name of another one',
+      greeter('dlbricks'),
+      /another plugin called dlbricks, version [\d.]+ at .*plugins\/dlbricks, which is used; /,
+    ],
     [
       'is no JavaScript',
       '\nthis is no JavaScript',
@@ -88,6 +109,13 @@ describe('a plugin', deadline, () => {
       'does nothing',
       "export default { name: 'bad', version: '1', analyses: [] };",
       /no evaluation, no analyses and no/,
+    ],
+    ['has settings without a schema', evaluating('5'), /its evaluation has settings without a schema/],
+    ['cannot run its evaluation', evaluating('z.object({})'), /its evaluation has no function run/],
+    [
+      'has settings that no manifest can hold',
+      evaluating('z.object({ at: z.date() }), async *run() {}'),
+      /settings of its evaluation have no JSON Schema \(Date cannot be .*\); use only types that JSON has/,
     ],
   ];
   for (const [what, source, cause] of failures) {

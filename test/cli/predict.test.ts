@@ -413,8 +413,8 @@ describe('predict without something that it needs', { ...deadline, concurrency: 
     ['pictures in a folder', ['images', '.', '--model', 'zoo:alexnet'], /\. has no pictures/],
     [
       'a model for pictures',
-      ['images', 'red.png', '--model', 'zoo:bert_base'],
-      /^bert_base cannot be given pictures: it has/m,
+      ['images', 'red.png', '--model', 'pair.yml'],
+      /^pair cannot be given pictures: it has 2 inputs/m,
     ],
     ['elements', ['raw', 'empty.jsonl', '--model', 'zoo:bert_base'], /there are no elements: each line of JSON is one/],
     [
@@ -439,6 +439,7 @@ describe('predict without something that it needs', { ...deadline, concurrency: 
       const place = await workplaceHere(t);
       await place.write('empty.jsonl', '\n');
       await place.write('wrong.yml', OF_NO_MODEL);
+      await echoManifest(place, 'pair', { one: [2], other: [2] }, [{ softmax: {} }, { top_k: { k: 1 } }]);
       if (args.includes('red.png')) await withPictures(place);
       const { stdout, stderr, code } = await place.run(['predict', ...args]);
       assert.deepEqual([stdout, code], ['', 2], stderr);

@@ -11,7 +11,7 @@ import { chain, MANY_BRICKS, MANY_OPERATORS } from './support/tiny-models.js';
 import { workplaceHere } from './support/workplace-here.js';
 
 /** Only ends a test that hangs. */
-const deadline = { timeout: 300_000 };
+const deadline = { timeout: 600_000 };
 
 /** The class of the only system in a store, whose measurements came through the queue. */
 async function systemHere(folder: string): Promise<string> {
@@ -63,7 +63,7 @@ describe('a platform with a queue', { ...deadline, ...needsRabbitMq }, () => {
     await until(async () => (await failed()).stdout.includes('odd-mess'));
     for (const command of ['retry', 'drop']) {
       const unknown = await place.run(['queue', command, 'nothing'], { env });
-      assert.equal(unknown.code, 2);
+      assert.deepEqual([unknown.code, unknown.stdout], [2, '']);
       assert.match(unknown.stderr, /begins with nothing; see "queue failed"/);
     }
 
@@ -83,7 +83,7 @@ describe('a platform with a queue', { ...deadline, ...needsRabbitMq }, () => {
     const runOptions = toWireRunOptions(buildRunOptions(1));
     const rest = { runOptions, footprintBytes: 2n ** 20n, modelBytes: 0n, roughMs: 0, replaces: '' };
     const requests = [{ ...request, ...rest, protocol: { ...protocol, occasion: 1 } }];
-    const poison = WorkItem.encode({ version: 1, requests, wantedBy: '', traceContext: {} }).finish();
+    const poison = WorkItem.encode({ version: 1, requests, wantedBy: '', store: '', traceContext: {} }).finish();
     const hostile = client.createPublisher({ confirm: true });
     await hostile.send({ routingKey: queue, messageId: 'poison' }, Buffer.from(poison));
     await hostile.send({ routingKey: queue, messageId: 'large' }, Buffer.alloc(20_000_000));
@@ -141,6 +141,8 @@ describe('a queue that cannot be used', deadline, () => {
       env: { MLMODELSCOPE_STORE: undefined },
     });
     assert.deepEqual([agent.code, /--queue also needs the store/.test(agent.stderr)], [2, true], agent.stderr);
+    const empty = await place.run(['queue', 'failed'], { env: { MLMODELSCOPE_QUEUE: '' } });
+    assert.deepEqual([empty.code, /'--queue <uri>' not specified/.test(empty.stderr)], [2, true], empty.stderr);
     const missing = await place.run(['queue', 'retry', ...queue]);
     assert.deepEqual([missing.code, /give --all/.test(missing.stderr)], [2, true], missing.stderr);
   });

@@ -108,6 +108,9 @@ describe('an agent that others can reach', { ...deadline, concurrency: 2 }, () =
     const address = `localhost:${port}`;
     const described = await place.run(['registry', 'agents', '--agent', address, ...secured]);
     assert.match(described.stdout, /onnxruntime/);
+    // Node warns of a TLS connection to an address without a name.
+    const byNumber = place.start(['registry', 'agents', '--agent', `127.0.0.1:${port}`, ...secured]);
+    assert.doesNotMatch((await byNumber.ended).stderr, /Deprecat/);
     const without = await place.run(['registry', 'agents', '--agent', address]);
     assert.equal(without.code, 1);
     assert.match(without.stderr, /--tls-ca/);

@@ -29,14 +29,24 @@ async function logIn(place: Workplace): Promise<Log> {
   return logSchema.parse(load(await readFile(pathOf(place, 'log.yml'), 'utf8')));
 }
 
+/** Logs by the arguments of their commands, which run once for all tests. */
+const logs = new Map<string, Promise<string>>();
+
 /** A place with the log of a run of the model with its manifest. */
 async function logged(t: Parameters<typeof workplaceHere>[0], args = ['latency', 'net.yml', '--threads', '1']) {
   const place = await workplaceHere(t);
   await place.write('net.onnx', GRAPH);
   await place.write('net.yml', MANIFEST);
+  const log = logs.get(args.join(' ')) ?? makeLog(place, args);
+  logs.set(args.join(' '), log);
+  await place.write('log.yml', await log);
+  return place;
+}
+
+async function makeLog(place: Workplace, args: readonly string[]): Promise<string> {
   const { code, stderr } = await place.run([...args, ...QUICK, ...AS_STORED, '--log', 'log.yml']);
   assert.equal(code, 0, stderr);
-  return place;
+  return readFile(pathOf(place, 'log.yml'), 'utf8');
 }
 
 async function refusalOf(place: Workplace): Promise<string> {
@@ -210,6 +220,13 @@ describe('a reference log', { ...deadline, concurrency: 2 }, () => {
     const ending = await place.run(['reproduce', 'log.yml']);
     assert.equal(ending.code, 2);
     assert.match(ending.stderr, /log\.yml:1:\d+: dlspec: expected "log\/v1", found .?"log\/v2"/);
+    await place.write('report.json', '{ "models": [] }');
+    const report = await place.run(['reproduce', 'report.json']);
+    assert.equal(
+      report.stderr,
+      'report.json: expected a log that --log wrote, found another file (no dlspec: log/v1)\n',
+    );
+    assert.equal(report.code, 2);
     const missing = await place.run(['reproduce', 'gone.yml']);
     assert.match(missing.stderr, /gone\.yml: expected a log that --log wrote, found no such file/);
   });

@@ -10,10 +10,11 @@ import { endToEndOf, estimateOf, resultOf, SETTINGS } from '../plugins/dlbricks/
 import { HOSTILE } from '../server/site-server.js';
 
 /** Its results hang, fail, or are shown, as they say. */
-const PLUGIN = `export default {
+const PLUGIN = `import { z } from 'dlbricks/plugin-api';
+export default {
   name: 'odd', version: '1.0.0',
   evaluation: {
-    name: 'odd', version: '1.0.0', settings: {}, run: async function* () {},
+    name: 'odd', version: '1.0.0', settings: z.object({}), run: async function* () {},
     show: ({ how }) => {
       if (how === 'hang') for (;;);
       if (how === 'fail') throw new Error('broken');

@@ -281,7 +281,8 @@ describe('dlbricks run MODEL...', deadline, () => {
     const place = await workplaceHere(t);
     const manifest = await evaluation(place, { batch_size: 2 });
     // The same protocol as in the manifest, so that both share their measurements.
-    const args = ['dlbricks', 'run', manifest, 'three.onnx', 'zoo:squeezenet1.1', ...LAYER_CUT, '--batch', '1'];
+    await place.write('two.onnx', chain(['Relu', 'Tanh']));
+    const args = ['dlbricks', 'run', manifest, 'three.onnx', 'two.onnx', ...LAYER_CUT, '--batch', '1'];
     const more = [...QUICK, ...AS_STORED, '--export-json', '-', '--export-csv', 'out.csv'];
     const ending = await place.run([...args, ...more]);
     assert.equal(ending.code, 0, ending.stderr);
@@ -292,7 +293,7 @@ describe('dlbricks run MODEL...', deadline, () => {
       reports.map(({ evaluation: name, models }) => [name, models.map((model) => model.name)]),
       [
         ['tiny', ['four', 'three']],
-        [null, ['three', 'squeezenet1.1']],
+        [null, ['three', 'two']],
       ],
     );
     assert.match(ending.stderr, /│ model +│ evaluation │ batch │ threads │/);
@@ -301,7 +302,7 @@ describe('dlbricks run MODEL...', deadline, () => {
       .split('\r\n')
       .map((row) => row.split(','));
     const cell = (key: string) => rows.slice(1).map((row) => row[rows[0]?.indexOf(key) ?? -1]);
-    assert.deepEqual(cell('name'), ['four', 'three', 'three', 'squeezenet1.1']);
+    assert.deepEqual(cell('name'), ['four', 'three', 'three', 'two']);
     assert.deepEqual(cell('evaluation'), ['tiny', 'tiny', '', '']);
     assert.equal(planIn(await place.run([...args, ...more])).toMeasure, 0);
   });

@@ -11,7 +11,7 @@ import { chain, MANY_BRICKS, MANY_OPERATORS } from './support/tiny-models.js';
  * The limit only ends a test that hangs. Each test starts a server, a plugin and two agents of its own. The longest
  * test, which waits for a suspended agent, runs beside the others.
  */
-const suite = { timeout: 300_000, concurrency: 2 };
+const suite = { timeout: 600_000, concurrency: 2 };
 
 const ANYWHERE = ['--listen', '127.0.0.1:0'] as const;
 

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { z } from 'zod';
 import dlbricks from '../../plugins/dlbricks/index.js';
 import { buildReport } from '../../plugins/dlbricks/report/report.js';
 import type { EvaluationOutcome } from '../../src/cli/evaluations.js';
 import type { OwnedHost } from '../../src/cli/host.js';
 import { showOutcome } from '../../src/cli/show-outcome.js';
+import type { Evaluation } from '../../src/evaluation/evaluation.js';
+import type { Plugin } from '../../src/evaluation/plugin.js';
 import { buildSystemsResult } from '../../src/evaluation/systems-result.js';
 import { createFakeAgent } from '../support/fake-agent.js';
 import { recordingHost } from '../plugins/dlbricks/commands/command-host.js';
@@ -20,10 +23,16 @@ function outcomeWith(resultJson: string | undefined): EvaluationOutcome {
   };
 }
 
-async function shown(outcome: EvaluationOutcome, plugin = 'dlbricks', json = false, wide = false): Promise<string> {
+async function shown(
+  outcome: EvaluationOutcome,
+  plugin = 'dlbricks',
+  json = false,
+  wide = false,
+  plugins: readonly Plugin[] = [dlbricks],
+): Promise<string> {
   const host = recordingHost(createFakeAgent({ latencyOf: () => 1 }));
   const outputs = { exports: [], quiet: false };
-  const options = { plugin, plugins: [dlbricks], outputs, json, wide };
+  const options = { plugin, plugins, outputs, json, wide };
   await showOutcome(outcome, options, host as unknown as OwnedHost);
   return host.printed.join('');
 }
@@ -64,6 +73,27 @@ describe('the result of an evaluation', () => {
     assert.equal(wide.match(/^warning: wide intervals: vague/gm)?.length, 2);
     assert.match(wide, /^slow$/m);
   });
+
+  for (const [returned, found] of [
+    [undefined, 'undefined'],
+    [Promise.resolve('text'), '[Promise]'],
+  ] as const) {
+    it(`that its plugin shows as ${found} names the plugin`, async () => {
+      const show = () => ({ result: () => assert.fail(), text: () => returned as unknown as string });
+      const evaluation: Evaluation = {
+        name: 'odd',
+        version: '1',
+        settings: z.object({}),
+        show,
+        run: () => assert.fail(),
+      };
+      const odd = { name: 'odd', version: '1', evaluation };
+      const message = `text() of the result that the plugin odd shows returned ${found}, expected a string; report it`;
+      await assert.rejects(shown(outcomeWith('{}'), 'odd', false, false, [odd]), (error: Error) =>
+        error.message.startsWith(message),
+      );
+    });
+  }
 
   for (const [what, outcome, plugin] of [
     ['of a plugin that is not here', outcomeWith(JSON.stringify(report)), 'other'],

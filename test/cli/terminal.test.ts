@@ -10,7 +10,7 @@ import { chain, FOUR_LAYERS, LAYER_CUT, MANY_OPERATORS, QUICK } from './support/
 const ESCAPE = '\u001b';
 
 /** Enough runs that a bar is visible before it is removed. */
-const VISIBLE = ['--runs', '400', '--warmup', '1'] as const;
+const VISIBLE = ['--runs', '100', '--warmup', '1'] as const;
 
 /** Arguments that validate a chain of these layers, and a model with a layer that no runtime has. */
 async function validate(
@@ -69,6 +69,14 @@ describe('on a terminal', { ...deadline, skip: needsTerminal, concurrency: 2 }, 
     });
   }
 
+  it('of 60 columns doctor breaks its lines between words', async (t) => {
+    const terminal = onTerminal(t, await workplace(t), ['doctor', '--threads', '1000'], 60);
+    await terminal.ended;
+    const lines = screenOf(terminal.output(), 1000).lines.filter((line) => line.length > 60);
+    assert.match(terminal.output(), /threads: /);
+    assert.deepEqual(lines, []);
+  });
+
   for (const [what, env, bold, isBold] of [
     ['colours the table', {}, '[1mmodel', true],
     ['does not colour it where NO_COLOR is set', { NO_COLOR: '1' }, '[1m', false],
@@ -82,6 +90,16 @@ describe('on a terminal', { ...deadline, skip: needsTerminal, concurrency: 2 }, 
       assert.equal(terminal.output().includes(`${ESCAPE}${bold}`), isBold);
     });
   }
+
+  it('leaves out and wraps nothing where the terminal does not know its size', async (t) => {
+    const place = await workplace(t);
+    await place.write('chain.onnx', chain(['Relu']));
+    const terminal = onTerminal(t, place, ['dlbricks', 'layers', 'chain.onnx'], 0);
+    await terminal.ended;
+    const { lines } = screenOf(terminal.output(), 500);
+    const whole = lines.filter((line) => /^│ layer .* shape |^chain: .* for each byte$/.test(line));
+    assert.equal(whole.length, 2);
+  });
 
   it('draws no bars when asked to be quiet', async (t) => {
     const place = await workplace(t);

@@ -76,12 +76,6 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     code: 2,
     given: withModel,
   },
-  'a fixed batch that needs too much memory': {
-    args: validate(MODEL),
-    says: /GB of activations, which is more than .*; use smaller dimensions, or a machine with more memory$/m,
-    code: 1,
-    given: (place) => place.write(MODEL, chain(['Relu'], [1_000_000, 1_000_000])),
-  },
   'no output folder': { args: ['dlbricks', 'generate', MODEL], says: /'-o, --output <folder>' not specified/, code: 2 },
   'neither evaluation nor suite': {
     args: ['dlbricks', 'run'],
@@ -253,12 +247,6 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     says: /--batch <n,\.\.\.>' argument '1,,2' is invalid. expected a whole number from 1/,
     code: 2,
   },
-  'a graph that the runtime refuses': {
-    args: validate(MODEL),
-    says: /^model: the runtime refuses the graph: .*Mystery.*is not a registered function/,
-    code: 1,
-    given: (place) => place.write(MODEL, chain(['Relu', 'no.runtime:Mystery'])),
-  },
   'a batch that the model does not take': {
     args: validate(MODEL, '--batch', '2'),
     says: /model\.onnx: .*batch is fixed at 1.*cannot be 2/,
@@ -347,7 +335,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   },
 };
 
-describe('a mistake on the command line', { timeout: 300_000, concurrency: 2 }, () => {
+describe('a mistake on the command line', { timeout: 600_000, concurrency: 2 }, () => {
   for (const [name, { args, says, code, given }] of Object.entries(MISTAKES)) {
     it(`gets one message that says what to do: ${name}`, async (t) => {
       const place = await workplaceHere(t);

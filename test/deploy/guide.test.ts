@@ -16,7 +16,7 @@ import { inRepository } from './compose-file.js';
 import { readUnit } from './unit-file.js';
 
 /** Only ends a test that hangs. */
-const deadline = { timeout: 300_000 };
+const deadline = { timeout: 600_000 };
 
 const guide = readFileSync(inRepository('docs/deploy.md'), 'utf8');
 

@@ -15,5 +15,12 @@ describe("the schema of a plugin's manifests", () => {
     assert.deepEqual(properties['plugin'], { const: 'deep' });
     assert.deepEqual(Object.keys((properties['settings'] as Schema).properties), ['depth']);
     assert.ok(required.includes('models'));
+    assert.equal(properties['matrix'], undefined);
+  });
+
+  it('has the matrix of a plugin whose settings have one', () => {
+    const settings = z.strictObject({ matrix: z.strictObject({ threads: z.array(z.int()) }).optional() });
+    const { properties } = manifestJsonSchema({ name: 'deep', settings }) as Schema;
+    assert.deepEqual(Object.keys((properties['matrix'] as Schema).properties), ['threads']);
   });
 });

@@ -238,12 +238,12 @@ outputs: [{ layer_name: y, element_type: float32, dimensions: [batch, 8] }]
     const { stdout, stderr, code } = await fetch('models');
     assert.equal(stdout, `models/fetched/${server.place}/models/tiny.onnx\n`);
     const lines = stderr.trimEnd().split('\n');
-    assert.deepEqual(lines.map((line) => /^(?:warning: )?(models\/.\.yml|3 of 4 manifests)/.exec(line)?.[1]).sort(), [
-      '3 of 4 manifests',
-      'models/b.yml',
-      'models/c.yml',
-      'models/d.yml',
-    ]);
+    assert.deepEqual(
+      lines
+        .map((line) => /^(?:warning: )?(models\/.\.yml|files are missing for 3 of 4 manifests)/.exec(line)?.[1])
+        .sort(),
+      ['files are missing for 3 of 4 manifests', 'models/b.yml', 'models/c.yml', 'models/d.yml'],
+    );
     assert.match(stderr, /models\/b\.yml: nothing can be fetched from .*missing\.onnx: it answers with status 404/);
     assert.match(stderr, /models\/d\.yml:.*\(and 1 more\)/);
     assert.equal(code, 2);

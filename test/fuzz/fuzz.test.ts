@@ -39,7 +39,7 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   hangs: /ms of processor time for \d+ bytes|not done after 5 s/,
 };
 
-describe('the fuzzer', { timeout: 300_000 }, () => {
+describe('the fuzzer', { timeout: 600_000 }, () => {
   for (const { name } of TARGETS) {
     test(`finds a reader that ${name}, keeps the input, and finds it again by its seed`, async (t) => {
       const options = await optionsFor(t, name);

@@ -10,6 +10,7 @@ import {
 } from '../../src/generated/inference/inference.js';
 import type { TargetSpec } from '../../src/generator/messages.js';
 import { startGenerator } from '../../src/generator/start.js';
+import { unaryTarget } from '../../src/generator/targets/unary-target.js';
 import type { QueryRecord } from '../../src/load/trial.js';
 import { createRpcServer, type RpcServer } from '../../src/rpc/server.js';
 import { PlatformError } from '../../src/base/errors.js';
@@ -96,6 +97,26 @@ describe('a server of the Open Inference Protocol', () => {
       assert.equal(rawInputContents[0]?.length, Number(samples) * 3 * 4);
     }
     assert.deepEqual(new Set(requests.map(({ inputs }) => inputs[0]?.shape[0])), new Set([1n, 2n]));
+  });
+
+  test('may be away for a minute: its queries fail, and the trial goes on', async () => {
+    let nowMs = 0;
+    let code: 'unavailable' | 'unauthenticated' | undefined;
+    const target = unaryTarget(
+      () => (code === undefined ? Promise.resolve() : Promise.reject(new PlatformError(code, 'no answer'))),
+      () => nowMs,
+    );
+    const answerAt = async (ms: number, failure?: typeof code): Promise<boolean | undefined> => {
+      [nowMs, code] = [ms, failure];
+      return new Promise((resolve) => target.send(1, ({ isLast }) => resolve(isLast)));
+    };
+    assert.equal(await answerAt(0, 'unavailable'), false);
+    assert.equal(await answerAt(59_000, 'unavailable'), false);
+    assert.equal(await answerAt(60_000), undefined);
+    assert.equal(await answerAt(119_000, 'unavailable'), false);
+    assert.equal(await answerAt(180_000, 'unavailable'), true);
+    assert.equal(await answerAt(181_000), undefined);
+    assert.equal(await answerAt(182_000, 'unauthenticated'), true);
   });
 
   test('is refused where its inputs cannot be made up', async () => {

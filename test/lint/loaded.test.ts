@@ -29,6 +29,7 @@ const CASES: readonly [entry: string, without: RegExp][] = [
   ['src/predictor/onnxruntime/predictor.js', /^zod$/],
   ['src/predictor/onnxruntime-web/predictor.js', /^zod$/],
   ['src/agent/worker/worker.js', /^(zod|@grpc\/.*|lmdb)$/],
+  ['src/agent/jobs/predict-session.js', /^(zod|sharp)$/],
   ['src/cli/main.js', /^(@grpc\/.*|lmdb|onnxruntime-.*|src\/(onnx|zoo|predictor|store\/embedded)\/.*)$/],
   ['src/cli/commands/store.js', /^(@grpc\/.*|onnxruntime-.*|src\/(onnx|zoo|predictor|registry|agent)\/.*)$/],
 ];

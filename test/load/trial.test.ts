@@ -3,20 +3,17 @@ import { test } from 'node:test';
 import { NO_BATCHING } from '../../src/load/batcher.js';
 import { type LoadClock, VirtualClock } from '../../src/load/clock.js';
 import { nearestRank } from '../../src/load/percentiles.js';
-import { poissonArrivals } from '../../src/load/schedule.js';
-import { type ServiceTimes, simulatedTarget, simulateTrial } from '../../src/load/simulate.js';
+import { simulatedTarget, simulateTrial } from '../../src/load/simulate.js';
 import { summarizeTrial } from '../../src/load/summary.js';
 import {
   type Answer,
-  type Dispatch,
-  DISPATCHES,
   type QueryRecord,
   type Target,
   Trial,
   type TrialOptions,
   type TrialOutcome,
 } from '../../src/load/trial.js';
-import { CONSTANT, exponentialService, poissonTrial, summarized } from './support.js';
+import { CONSTANT, poissonTrial, summarized } from './support.js';
 
 const regular = (count: number, everyMs: number) =>
   Array.from({ length: count }, (_, query) => ({ atMs: query * everyMs, samples: 1 }));
@@ -85,6 +82,7 @@ test('a generator that is stalled itself gives no result', () => {
   const summary = summarizeTrial(records, outcome, { bound: { ms: 20, share: 0.99 }, servers: 1, isOpen: true });
   assert.match(summary.invalid ?? '', /the generator sent 1 % of the queries more than .* late/);
   assert.equal(summary.holds, null);
+  assert.deepEqual(new Set(summary.percentilesMs), new Set([null]));
 });
 
 test('overload ends early, with a bounded queue and its length in the message', () => {
@@ -170,6 +168,37 @@ test('a server that ends makes the trial fail with its reason', () => {
   assert.deepEqual(outcome.end, { kind: 'failed', reason: 'gone' });
 });
 
+test('a client of a closed loop waits after failures, the longer the more there are in a row', () => {
+  const clock = new VirtualClock();
+  let sent = 0;
+  // Away for two seconds, then back, and away for one query.
+  const target = {
+    send: (_: number, answered: (answer: Answer) => void) => {
+      const isAway = clock.now() < 2000 || ++sent === 5;
+      const answer = { startedMs: null, finishedMs: clock.now() + 1, batch: null, ...(isAway && { error: 'away' }) };
+      clock.at(clock.now() + 1, () => answered(answer));
+    },
+  };
+  const plan = { kind: 'closed', clients: 1, thinkMs: [20], samples: 1, queries: 50, leastMs: 0 } as const;
+  const { records, outcome } = runTrial({ ...OPEN, plan }, target, clock);
+  assert.equal(outcome.end.kind, 'complete');
+  const pauses = records.map(({ finishedMs }, index) => (records[index + 1]?.scheduledMs ?? NaN) - finishedMs);
+  // 10 ms are less than the think time.
+  assert.deepEqual(pauses.slice(0, 8), [20, 20, 40, 80, 160, 250, 250, 250]);
+  const failed = records.flatMap(({ error }, index) => (error === null ? [] : index));
+  assert.ok(failed.length < 15, `${failed.length} of 50 queries were spent while the server was away`);
+  assert.equal(pauses[failed.at(-1) ?? 0], 20);
+});
+
+test('a trial of clients that think ends after its least length, and after a million queries', () => {
+  const plan = { kind: 'closed', clients: 1, thinkMs: [500], samples: 1, queries: 2, leastMs: 1200 } as const;
+  // Queries at 0, 501, 1002 and 1503 ms.
+  const { end, records } = simulateTrial({ ...OPEN, plan }, NO_BATCHING, [CONSTANT]);
+  assert.deepEqual([end.kind, records.length], ['complete', 4]);
+  const fast = { ...plan, thinkMs: [0], leastMs: 1e9 };
+  assert.equal(simulateTrial({ ...OPEN, plan: fast }, NO_BATCHING, [CONSTANT]).planned, 1_000_000);
+});
+
 test('clients send their next query after the answer and the think time', () => {
   const plan = { kind: 'closed', clients: 3, thinkMs: [2], samples: 1, queries: 3000, leastMs: 0 } as const;
   const trial = simulateTrial({ ...OPEN, plan }, NO_BATCHING, [CONSTANT]);
@@ -199,11 +228,44 @@ test('utilization is the busy time of each server from the first to the last ans
   assert.equal(utilization([10, 10, 10], 5, 1, 2), 1);
 });
 
-test("Little's law says nothing of answers of one moment", () => {
-  const plan = { kind: 'open', arrivals: regular(2, 0) } as const;
-  const trial = simulateTrial({ ...OPEN, plan, limit: 2 }, { limit: 2, waitMs: 1 }, [CONSTANT]);
-  const { littleError, achievedPerSecond } = summarized(trial);
-  assert.deepEqual([littleError, achievedPerSecond], [null, null]);
+test("Little's law compares the moments that a server states with those at which answers come", () => {
+  const errorOf = (aheadMs: number, returnMs = 0): number => {
+    const clock = new VirtualClock();
+    const server = simulatedTarget(clock, NO_BATCHING, { runMs: () => 8, returnMs });
+    const target: Target = {
+      send: (samples, answered) =>
+        server.send(samples, (answer) => answered({ ...answer, finishedMs: answer.finishedMs + aheadMs })),
+    };
+    const plan = { kind: 'open', arrivals: regular(100, 10) } as const;
+    const { records, outcome } = runTrial({ ...OPEN, plan }, target, clock);
+    const { littleError } = summarizeTrial(records, outcome, { bound: undefined, servers: 1, isOpen: true });
+    return Number(littleError?.toFixed(6));
+  };
+  assert.deepEqual([errorOf(0), errorOf(2), errorOf(-4), errorOf(0, 2)], [0, -0.2, 1, 0.25]);
+});
+
+test('a server whose clock moves by more than the generator may be late gives no result', () => {
+  const plan = { kind: 'open', arrivals: regular(1000, 10) } as const;
+  const trial = simulateTrial({ ...OPEN, plan }, NO_BATCHING, [CONSTANT]);
+  const reasonOf = (clockDriftMs: number | undefined, ms?: number): string | null => {
+    const bound = ms === undefined ? undefined : { ms, share: 0.9 };
+    return summarizeTrial(trial.records, { ...trial, clockDriftMs }, { bound, servers: 1, isOpen: true }).invalid;
+  };
+  assert.match(
+    reasonOf(-0.06) ?? '',
+    /clock moved by 0\.06 ms .*0\.05 ms \(5 % of the median latency\) is the limit; synchronize/,
+  );
+  assert.match(reasonOf(1.1, 20) ?? '', /and 1 ms \(5 % of the bound\) is the limit/);
+  assert.deepEqual([reasonOf(-0.04), reasonOf(0.9, 20), reasonOf(undefined)], [null, null, null]);
+  const closed = { bound: undefined, servers: 1, isOpen: false };
+  const { percentilesMs, upperMs } = summarizeTrial(trial.records, { ...trial, clockDriftMs: 5 }, closed);
+  assert.deepEqual(new Set([...percentilesMs, ...upperMs]), new Set([null]));
+});
+
+test('a long queue ends a trial before an agent refuses to hold more queries', () => {
+  const bound = { ms: 3_600_000, share: 0.99 };
+  const { end } = poissonTrial(100, 300_000, 1, CONSTANT, bound);
+  assert.deepEqual(end, { kind: 'cut', reason: 'the queue is longer than 99999 queries' });
 });
 
 test('a closed loop holds a bound or not by early stopping, and too few queries do not show it', () => {
@@ -214,20 +276,4 @@ test('a closed loop holds a bound or not by early stopping, and too few queries 
     return summarizeTrial(trial.records, trial, { bound, servers: 1, isOpen: false }).holds;
   };
   assert.deepEqual([holds(2, 44), holds(0.5, 44), holds(2, 43)], [true, false, null]);
-});
-
-test('one common queue waits least, and random queues wait longest', () => {
-  const arrivals = poissonArrivals({ perSecond: 2400, queries: 60_000, seed: 5 });
-  const waitOf = (dispatch: Dispatch, serviceOf: (seed: number) => ServiceTimes): number => {
-    const options = { plan: { kind: 'open', arrivals }, dispatch, seed: 3, limit: 1 } as const;
-    const trial = simulateTrial(options, NO_BATCHING, [1, 2, 3].map(serviceOf));
-    assert.equal(new Set(trial.records.map(({ server }) => server)).size, 3);
-    return summarizeTrial(trial.records, trial, { bound: undefined, servers: 3, isOpen: true }).waitMeanMs ?? NaN;
-  };
-  const waits = DISPATCHES.map((dispatch) => waitOf(dispatch, exponentialService));
-  const [turns = NaN, random = NaN, queue = NaN] = waits;
-  assert.ok(queue < turns && turns < random, waits.join(', '));
-  // c queues with lambda / c each: M/D/1 waits 2 s at rho = 0.8. The standard error of this run is about 3 %.
-  const constant = waitOf('random', () => CONSTANT);
-  assert.ok(Math.abs(constant / 2 - 1) < 0.12, `${constant}`);
 });

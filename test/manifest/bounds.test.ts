@@ -80,6 +80,14 @@ describe("a plugin's settings", () => {
     assert.deepEqual(settingsIn('granularity: 3\nsettings: {granularity: 4}'), { granularity: 4 });
   });
 
+  test('have a matrix at either place where the plugin has one, and no other plugin has one', () => {
+    const text = `${HEADER}name: e\nmodels: [zoo:a]\nmatrix: {threads: [1]}`;
+    const matrix = z.strictObject({ matrix: z.strictObject({ threads: z.array(z.number()) }) });
+    const document = orThrow(parseDocument('m.yml', Buffer.from(text)));
+    assert.deepEqual(pluginSettings(document, matrix.partial()), { matrix: { threads: [1] } });
+    assert.throws(() => settingsIn('matrix: {threads: [1]}'), /m\.yml:5:1: matrix: expected no matrix/);
+  });
+
   test('may be empty where the plugin allows it', () => {
     const text = `${HEADER}name: e\nmodels: [zoo:a]\nsettings: { limit: }`;
     const limit = z.strictObject({ limit: z.number().nullable() });

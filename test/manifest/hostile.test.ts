@@ -9,7 +9,7 @@ import { resolveEvaluation } from '../../src/manifest/resolve-evaluation.js';
 import { folderWith } from './folder.js';
 
 /** Generous: each of these tests takes a fraction of a second, or hours where a limit is missing. */
-const DEADLINE = { timeout: 20_000 };
+const DEADLINE = { timeout: 60_000 };
 
 async function refusal(path: string): Promise<string> {
   const result = await resolveEvaluation(path);

@@ -20,7 +20,11 @@ test('the kind of a manifest is the one that it states, and older ones are model
 });
 
 test('a manifest of another kind is refused with the commands that take it', async (t) => {
-  const folder = await folderWith(t, { 'm.yml': 'dlspec: evaluation/v1\n', 'list.yml': '- a\n' });
+  const folder = await folderWith(t, {
+    'm.yml': 'dlspec: evaluation/v1\n',
+    'list.yml': '- a\n',
+    'broken.yml': 'dlspec: [\n',
+  });
   const problems = async (name: string): Promise<readonly string[]> => {
     const loaded = await loadManifest(join(folder, name), ['model', 'dataset']);
     return loaded.ok ? [] : loaded.problems.map((problem) => formatProblem({ ...problem, file: name }));
@@ -30,6 +34,7 @@ test('a manifest of another kind is refused with the commands that take it', asy
       '(`mlmodelscope dlbricks run` and `mlmodelscope evaluate` take evaluations)',
   ]);
   assert.deepEqual(await problems('list.yml'), ['list.yml:1:1: document: expected a mapping, found a list of 1']);
+  assert.match((await problems('broken.yml')).join(), /^broken\.yml:2:1: document: expected /);
   assert.deepEqual(await problems('missing.yml'), [
     'missing.yml:1:1: document: expected a manifest file, found no such file',
   ]);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { formatProblem, orThrow } from '../../src/manifest/problem.js';
@@ -101,6 +102,15 @@ test('a model that the zoo lacks is a problem, with the one that was meant', asy
   ]);
 });
 
+test('a name without zoo: is a problem, with the model of the zoo that was meant', async (t) => {
+  const [problem, ...others] = await problems(t, { 'evaluations/e.yml': evaluation('models: [resnet18]') });
+  assert.match(
+    problem ?? '',
+    /^evaluations\/e\.yml:4:10: models\[0\]: .* found "resnet18" \(did you mean "zoo:resnet18"\?\)$/,
+  );
+  assert.deepEqual(others, []);
+});
+
 test('two models of one name are a problem, because the name identifies results', async (t) => {
   const e = evaluation('models: [zoo:resnet18, ../a.yml]');
   assert.deepEqual(
@@ -132,4 +142,15 @@ test('a user who names something else gets the list of valid names', async () =>
   const result = await resolveModel('model.pb');
   assert.ok(!result.ok);
   assert.match(result.problems.map(formatProblem).join(), /expected a model manifest \(\.yml\), an ONNX file/);
+
+  const ofFolder = await resolveModel(tmpdir(), ZOO);
+  assert.ok(!ofFolder.ok);
+  assert.match(
+    ofFolder.problems.map(formatProblem).join(),
+    /found the folder ".*"; name its files, as in FOLDER\/\*\.onnx$/,
+  );
+
+  const ofZoo = await resolveModel('resnet50', ZOO);
+  assert.ok(!ofZoo.ok);
+  assert.match(ofZoo.problems.map(formatProblem).join(), /found "resnet50" \(did you mean "zoo:resnet50"\?\)$/);
 });

@@ -60,7 +60,7 @@ describe('warnings of measurements', () => {
     // From the only measurement with `othersMs`: 500 of 2000 ms.
     assert.match(
       warnings[1]?.message ?? '',
-      /^1 of 2 measurements was disturbed .* took 25\.0 % .*; stop them and measure them again with --remeasure disturbed$/,
+      /^1 of 2 measurements was disturbed .* took 25\.0 % .*; stop them and measure them again with --remeasure disturbed \(remeasure: disturbed in manifests\)$/,
     );
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { trimmedMean } from '../../src/measurement/trimmed-mean.js';
+import { factorOfSums, trimmedMean } from '../../src/measurement/trimmed-mean.js';
 
 describe('the trimmed mean', () => {
   // floor(0.2 n) of n samples are dropped at each end (rai-project/evaluation, TrimmedMean).
@@ -24,5 +24,54 @@ describe('the trimmed mean', () => {
     const samples = [3, 1, 2];
     trimmedMean(samples);
     assert.deepEqual(samples, [3, 1, 2]);
+  });
+});
+
+describe('the factor between whole runs and the trimmed means of their parts', () => {
+  const runs = Array.from({ length: 10 }, (_, run) => run);
+  const undisturbed = runs.map(() => runs.map(() => 1));
+
+  test('has what disturbs each run in another part, which the mean of each part leaves out', () => {
+    const parts = runs.map((part) => runs.map((run) => (run === part ? 2 : 1)));
+    assert.deepEqual(
+      parts.map(trimmedMean),
+      parts.flatMap(() => [1]),
+    );
+    assert.equal(factorOfSums(parts), 1.1);
+  });
+
+  test('leaves out what disturbs few runs', () => {
+    const disturbed = undisturbed.map((part) => part.map((ms, run) => (run < 3 ? 5 * ms : ms)));
+    assert.ok(disturbed.every((part) => trimmedMean(part) > 1));
+    assert.equal(factorOfSums(disturbed), 1);
+  });
+
+  test('is 1 where nothing is disturbed, and never less', () => {
+    assert.equal(factorOfSums(undisturbed), 1);
+    // A run that is faster in one part.
+    assert.equal(factorOfSums(undisturbed.map((part, index) => part.map((ms, run) => (run === index ? 0 : ms)))), 1);
+  });
+
+  test('of three runs it has the median', () => {
+    assert.equal(
+      factorOfSums([
+        [2, 1, 1],
+        [1, 2, 1],
+        [1, 1, 8],
+      ]),
+      4 / 3,
+    );
+  });
+
+  test('is 1 without runs, and where all of them take no time', () => {
+    for (const parts of [
+      [],
+      [[]],
+      [
+        [0, 0],
+        [0, 0],
+      ],
+    ])
+      assert.equal(factorOfSums(parts), 1);
   });
 });

@@ -58,7 +58,7 @@ describe('peaks of a machine', () => {
     assert.ok(Math.abs((computeRidge(peaks) ?? NaN) - 5) < 0.05);
   });
 
-  test('the arrays are four times the last cache, a quarter of it, and 192 KiB; at most 1.5 GiB', () => {
+  test('the arrays are four times the last-level cache, a quarter of it, and 192 KiB; at most 1.5 GiB', () => {
     for (const [mib, sizes] of [
       [64, [268, 16.8, 0.197]],
       // Where the operating system does not say: as for 32 MiB.

@@ -66,7 +66,7 @@ export function describePredictor({ name, predictor, optimizesFromFiles }: Predi
     });
   }
 
-  describe(`the predictor of ${name}`, { timeout: 120_000 }, () => {
+  describe(`the predictor of ${name}`, { timeout: 300_000 }, () => {
     test('has its name and a semantic version', () => {
       assert.equal(predictor.framework.name, name);
       assert.match(predictor.framework.version, /^\d+\.\d+\.\d+(?:\+[0-9A-Za-z.-]+)?$/);

@@ -56,7 +56,7 @@ async function shapesOf(benchmark: Benchmark, predictor: Predictor): Promise<rea
 const expected = Array.from({ length: COPIES }, () => DIMS).flat();
 
 // If the values are cast to bytes, some shapes are overwritten: the runtime puts 2,048 bytes into memory of 1,024.
-describe('bricks that return values of 4 bits', { timeout: 120_000 }, () => {
+describe('bricks that return values of 4 bits', { timeout: 300_000 }, () => {
   for (const elementType of ['int4', 'uint4'] as const) {
     for (const framework of FRAMEWORK_NAMES) {
       test(`run as copies, and so does the call that is subtracted: ${elementType}, ${framework}`, async () => {

@@ -25,7 +25,7 @@ async function outputsOf(framework: string): Promise<Float32Array<ArrayBuffer>> 
   });
 }
 
-describe('both frameworks compute the same', { timeout: 240_000 }, () => {
+describe('both frameworks compute the same', { timeout: 600_000 }, () => {
   let native = new Float32Array();
   let web = new Float32Array();
 

@@ -39,7 +39,7 @@ function statusWith(
   });
 }
 
-describe('a server with a token', { timeout: 20_000 }, () => {
+describe('a server with a token', { timeout: 60_000 }, () => {
   test('answers writes that have it', async (t) => {
     const { client } = await protectedServer(t, TOKEN);
     assert.equal((await client.unary(echo.repeat, Buffer.from('hello'), { deadlineMs })).toString(), 'hello');
@@ -137,7 +137,7 @@ describe('a server with a token', { timeout: 20_000 }, () => {
   }
 });
 
-describe('a server whose tokens have roles', { timeout: 20_000 }, () => {
+describe('a server whose tokens have roles', { timeout: 60_000 }, () => {
   const acceptedTokens = {
     find: (shown: string) =>
       findToken(shown, [

@@ -9,6 +9,7 @@ import {
 } from '@grpc/grpc-js';
 import assert from 'node:assert/strict';
 import { getEventListeners, once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
 import { BenchmarkServiceService } from '../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
@@ -16,7 +17,7 @@ import { RegistryService } from '../../src/generated/carml/org/dlframework/regis
 import { createRpcClient } from '../../src/rpc/client.js';
 import { createRpcServer } from '../../src/rpc/server.js';
 import { until } from '../support/until.js';
-import { echo, echoServer } from './support/echo.js';
+import { addEcho, echo, echoServer } from './support/echo.js';
 import { clientOf } from './support/hostile.js';
 import { refusal } from './support/refusal.js';
 
@@ -95,6 +96,38 @@ describe('an RPC client', { timeout: 30_000 }, () => {
     t.after(() => client.close());
     const call = client.unary(echo.hang, Buffer.from('x'), { deadlineMs: 300 });
     await assert.rejects(call, refusal('timeout', /does not answer in time/));
+  });
+
+  test('connects anew after a connection on which the other side said nothing', async (t) => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const accepted: Socket[] = [];
+    silent.on('connection', (socket) => accepted.push(socket.on('error', () => undefined)));
+    const client = createRpcClient(`127.0.0.1:${port}`, 'server', { connectLimitMs: 300 });
+    t.after(() => client.close());
+    const call = client.unary(echo.repeat, Buffer.from('x'), { deadlineMs });
+    await assert.rejects(call, refusal('unavailable', /does not answer \(no connection within 0\.3 s\)/));
+    silent.close();
+    const server = createRpcServer();
+    addEcho(server);
+    await server.listen({ host: '127.0.0.1', port });
+    t.after(() => server.close(new PlatformError('unavailable', 'the server is shutting down')));
+    assert.equal((await client.unary(echo.repeat, Buffer.from('x'), { deadlineMs })).toString(), 'x');
+    for (const socket of accepted) socket.destroy();
+  });
+
+  test('gives no advice on addresses and TLS once the server has answered', async (t) => {
+    const { server, address } = await echoServer(t);
+    const client = createRpcClient(address, 'agent');
+    t.after(() => client.close());
+    await client.unary(echo.repeat, Buffer.from('x'), { deadlineMs });
+    await server.close(new PlatformError('unavailable', 'the server is shutting down'));
+    const call = client.unary(echo.repeat, Buffer.from('x'), { deadlineMs });
+    await assert.rejects(
+      call,
+      refusal('unavailable', /does not answer \(.*\); it did before: see whether it still runs/),
+    );
   });
 
   test('throws the reason of the aborted signal', async (t) => {

@@ -47,7 +47,7 @@ async function listening(t: TestContext, changes: Partial<ServerLimits>) {
   return { connections, connect, look: () => t.mock.timers.tick(1000) };
 }
 
-describe('connections', { timeout: 20_000 }, () => {
+describe('connections', { timeout: 60_000 }, () => {
   test('are counted until they are closed', async (t) => {
     const { connections, connect } = await listening(t, {});
     const [one] = [await connect(), await connect()];
@@ -125,7 +125,7 @@ describe('connections', { timeout: 20_000 }, () => {
   });
 });
 
-describe('requests that are on their way', { timeout: 20_000 }, () => {
+describe('requests that are on their way', { timeout: 60_000 }, () => {
   const receivingBytes = 1000;
 
   test('at the limit are received', async (t) => {

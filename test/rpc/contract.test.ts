@@ -105,7 +105,7 @@ function optional<T>(value: T | undefined): readonly T[] {
   return value === undefined ? [] : [value];
 }
 
-describe('reflection', { timeout: 20_000 }, () => {
+describe('reflection', { timeout: 60_000 }, () => {
   test('lists the services that the server has, and none that only the contract has', async (t) => {
     const reflect = await reflection(t);
     const { listServicesResponse } = await reflect({ listServices: '' });

@@ -25,7 +25,7 @@ async function watch(address: string, service: string, count: number, told: () =
   return statuses;
 }
 
-describe('a client that watches the health', { timeout: 20_000 }, () => {
+describe('a client that watches the health', { timeout: 60_000 }, () => {
   for (const [name, service] of [
     ['the server', ''],
     ['a service', 'test.Echo'],

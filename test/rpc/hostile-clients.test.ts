@@ -68,7 +68,7 @@ describe('many clients', { timeout: 60_000 }, () => {
   });
 });
 
-describe('large requests', { timeout: 120_000 }, () => {
+describe('large requests', { timeout: 300_000 }, () => {
   test('an upload of 1 GB as one message is refused at its first bytes, and takes no memory', async (t) => {
     const { address, peakBytes } = await serverProcess(t);
     await assertAnswers(clientOf(t, address));

@@ -48,7 +48,7 @@ async function largeServer(t: TestContext, limits: Partial<ServerLimits> = {}) {
   return { address, seen };
 }
 
-describe('large answers', { timeout: 120_000 }, () => {
+describe('large answers', { timeout: 300_000 }, () => {
   test('are complete, are sent one at a time on a connection, and are closed', async (t) => {
     const { address, seen } = await largeServer(t);
     const clients = [clientOf(t, address), clientOf(t, address)];

@@ -7,13 +7,13 @@ import { fromStatus, toStatus } from '../../src/rpc/status.js';
 import { echo, echoServer } from './support/echo.js';
 import { refusal } from './support/refusal.js';
 
-const SERVER = { kind: 'server', address: 'platform.example:7080' } as const;
+const SERVER = { kind: 'server', address: 'platform.example:7080', hasAnswered: false } as const;
 
 function answered(code: ErrorCode, message: string): PlatformError {
   return fromStatus(toStatus(new PlatformError(code, message)), SERVER);
 }
 
-describe('a status', { timeout: 20_000 }, () => {
+describe('a status', { timeout: 60_000 }, () => {
   for (const code of Object.keys(EXIT_CODES) as ErrorCode[]) {
     test(`${code} arrives as it was thrown`, () => {
       const arrived = answered(code, 'what to do');

@@ -4,21 +4,29 @@ import { evaluationCollections } from '../../src/evaluation/records.js';
 import { sha256Of } from '../../src/base/sha256.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { Acceptance } from '../../src/server/acceptance.js';
-import type { Jobs } from '../../src/server/jobs.js';
-import type { Ownership } from '../../src/server/ownership.js';
+import type { EvaluationLeases, Jobs } from '../../src/server/jobs.js';
 import { PlatformError } from '../../src/base/errors.js';
 import { refusal } from '../rpc/support/refusal.js';
 import { until } from '../support/until.js';
 import { withChanges } from './changing-store.js';
-import { AGENT, directoryWith, eventsOf, LOADER, openPlatform, SOLE_OWNERSHIP, submitted } from './fake-platform.js';
+import {
+  AGENT,
+  directoryWith,
+  eventsOf,
+  LOADER,
+  openPlatform,
+  SOLE_LEASES,
+  submitted,
+  takenByAnother,
+} from './fake-platform.js';
 import { obedient, patient } from './scripted-evaluation.js';
 
-const deadline = { timeout: 120_000 };
+const deadline = { timeout: 300_000 };
 const ID = 'evaluation-1';
 
-async function accepting(t: TestContext, ownership: Ownership = SOLE_OWNERSHIP, evaluation = patient) {
+async function accepting(t: TestContext, leases: EvaluationLeases = SOLE_LEASES, evaluation = patient) {
   const store = await openMemoryStore();
-  const { platform, attach } = await openPlatform({ store, ownership });
+  const { platform, attach } = await openPlatform({ store, leases });
   t.after(() => platform.close());
   attach(evaluation);
   await until(() => platform.plugins().length === 1);
@@ -51,7 +59,7 @@ describe('an accepted evaluation', deadline, () => {
   });
 
   it('is not run again if it is submitted again after its end', async (t) => {
-    const { platform } = await accepting(t, SOLE_OWNERSHIP, obedient);
+    const { platform } = await accepting(t, SOLE_LEASES, obedient);
     await platform.submit(ID, submitted());
     await eventsOf(platform, ID);
     await until(() => platform.jobs === 0);
@@ -78,7 +86,7 @@ describe('an accepted evaluation', deadline, () => {
     };
     const acceptance = new Acceptance({
       collections,
-      ownership: SOLE_OWNERSHIP,
+      leases: SOLE_LEASES,
       agents: directoryWith(AGENT.address),
       dispatcher: { requirePlugin: () => {} },
       loader: LOADER,
@@ -95,11 +103,11 @@ describe('an accepted evaluation', deadline, () => {
 describe('a submission that another server accepts', deadline, () => {
   it('is refused for now, and belongs to the other server as soon as it is stored', async (t) => {
     const asked: (readonly string[])[] = [];
-    const take: Ownership['take'] = (ids) => {
+    const take: EvaluationLeases['take'] = (ids) => {
       asked.push(ids);
-      return Promise.resolve(new Set());
+      return takenByAnother(ids);
     };
-    const { platform, records } = await accepting(t, { ...SOLE_OWNERSHIP, take });
+    const { platform, records } = await accepting(t, { ...SOLE_LEASES, take });
     const refused = refusal('unavailable', /^another server is accepting the evaluation evaluation-1 now; submit it/);
     await assert.rejects(platform.submit(ID, submitted()), refused);
     assert.deepEqual(asked, [[ID]]);
@@ -118,12 +126,12 @@ describe('a submission that another server accepts', deadline, () => {
       return document !== undefined && 'digest' in document ? Promise.reject(full) : work();
     });
     const released: string[] = [];
-    const release: Ownership['release'] = (id) => {
+    const release: EvaluationLeases['release'] = (id = '') => {
       released.push(id);
       return Promise.reject(new PlatformError('storage', 'the database is away'));
     };
-    const ownership = { ...SOLE_OWNERSHIP, release };
-    const { platform, attach } = await openPlatform({ store: failing, ownership });
+    const leases = { ...SOLE_LEASES, release };
+    const { platform, attach } = await openPlatform({ store: failing, leases });
     t.after(() => platform.close());
     attach(obedient);
     await until(() => platform.plugins().length === 1);

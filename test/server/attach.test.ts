@@ -27,8 +27,8 @@ describe('the lease of a plugin', { timeout: 60_000 }, () => {
     const link = memoryLink();
     const leaseMs = 20;
     const messages = leased(link.platform, leaseMs, () => 0);
-    await link.plugin.send({ kind: 'renewal' });
-    await link.plugin.send({ kind: 'renewal' });
+    await link.plugin.send({ $case: 'renewal', value: {} });
+    await link.plugin.send({ $case: 'renewal', value: {} });
     assert.equal((await messages.next()).done, false);
     await setTimeout(3 * leaseMs);
     assert.equal((await messages.next()).done, false);
@@ -51,18 +51,20 @@ describe('the lease of a plugin', { timeout: 60_000 }, () => {
     const first = messages.next();
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4000);
     // The timer of the lease is overdue, and runs before the message is there.
-    void setTimeout(50).then(() => link.plugin.send({ kind: 'renewal' }));
-    assert.deepEqual(await first, { done: false, value: { kind: 'renewal' } });
+    void setTimeout(50).then(() => link.plugin.send({ $case: 'renewal', value: {} }));
+    assert.deepEqual(await first, { done: false, value: { $case: 'renewal', value: {} } });
     assert.equal((await messages.next()).done, true);
   });
 });
 
 describe('the registration of a plugin', () => {
+  function first(message: PluginMessage) {
+    return { next: () => Promise.resolve({ done: false, value: message } as const) };
+  }
+
   function registering(changes: object) {
-    const right = { kind: 'registration', name: 'fake', version: '1.0.0', manifestSchemaJson: '{}', slots: 1 } as const;
-    const message = { ...right, ...changes } as PluginMessage;
-    const messages = { next: () => Promise.resolve({ done: false, value: message } as const) };
-    return registrationIn(messages);
+    const right = { name: 'fake', version: '1.0.0', manifestSchemaJson: '{}', slots: 1 };
+    return registrationIn(first({ $case: 'registration', value: { ...right, ...changes } }));
   }
 
   it('has what it says about itself', async () => {
@@ -98,7 +100,10 @@ describe('the registration of a plugin', () => {
   });
 
   it('is the first message', async () => {
-    await assert.rejects(registering({ kind: 'renewal' }), refusal('usage', /has to be the first message/));
+    await assert.rejects(
+      registrationIn(first({ $case: 'renewal', value: {} })),
+      refusal('usage', /has to be the first message/),
+    );
     const ended = { next: () => Promise.resolve({ done: true, value: undefined } as const) };
     await assert.rejects(registrationIn(ended), refusal('timeout', /^the plugin left without a registration/));
   });

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
+import { PlatformError } from '../../src/base/errors.js';
 import type { PluginEvent } from '../../src/evaluation/event.js';
-import type { PlatformMessage, Run } from '../../src/evaluation/link/link.js';
+import type { PlatformMessage, RunKey } from '../../src/evaluation/link/link.js';
+import { fromWireRun } from '../../src/evaluation/link/run-wire.js';
+import { toWireEvent } from '../../src/evaluation/wire/event-wire.js';
+import { toWireDuration } from '../../src/rpc/duration.js';
 import { full, withChanges } from './changing-store.js';
 import { memoryLink } from './memory-link.js';
-import type { Submission } from '../../src/evaluation/submission.js';
 import { DEFAULT_DISPATCH_LIMITS } from '../../src/server/dispatcher.js';
 import type { Platform, PlatformOptions } from '../../src/server/platform.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
@@ -14,7 +17,7 @@ import { until } from '../support/until.js';
 import { AGENT, directoryWith, eventsOf, openPlatform, submitted } from './fake-platform.js';
 
 /** Against hanging only, for all of a suite's tests together. */
-const deadline = { timeout: 120_000 };
+const deadline = { timeout: 300_000 };
 const ID = 'evaluation-1';
 
 const NOTE = { kind: 'note', level: 'info', message: 'at work' } as const;
@@ -29,16 +32,19 @@ async function fresh(t: TestContext, options: Partial<PlatformOptions> = {}): Pr
 /** A plugin that does only what the test makes it do. */
 function attached(platform: Platform, { name = 'fake', slots = 1 } = {}) {
   const { platform: end, plugin } = memoryLink();
-  const messages: PlatformMessage<Submission>[] = [];
+  const messages: PlatformMessage[] = [];
   const reading = (async () => {
     for await (const message of plugin) messages.push(message);
   })();
   const left = platform.attach(end);
-  void plugin.send({ kind: 'registration', name, version: '1.0.0', manifestSchemaJson: '{}', slots });
-  const runs = () => messages.flatMap((one) => (one.kind === 'run' ? [one as Run<Submission>] : []));
-  const tell = (event: PluginEvent, { evaluationId, attempt } = runs().at(-1) ?? assert.fail('it has no run')) =>
-    plugin.send({ kind: 'event', evaluationId, attempt, event });
-  const stops = () => messages.flatMap((one) => (one.kind === 'stop' ? [`${one.evaluationId} ${one.attempt}`] : []));
+  void plugin.send({ $case: 'registration', value: { name, version: '1.0.0', manifestSchemaJson: '{}', slots } });
+  const runs = () => messages.flatMap((one) => (one.$case === 'run' ? [fromWireRun(one.value)] : []));
+  const tell = (
+    event: PluginEvent,
+    { evaluationId, attempt }: RunKey = runs().at(-1) ?? assert.fail('it has no run'),
+  ) => plugin.send({ $case: 'runEvent', value: { evaluationId, attempt, event: toWireEvent(event) } });
+  const stops = () =>
+    messages.flatMap(({ $case, value }) => ($case === 'stop' ? [`${value.evaluationId} ${value.attempt}`] : []));
   return { messages, runs, tell, stops, left, detach: () => plugin.close(), plugin, reading };
 }
 
@@ -68,16 +74,43 @@ describe('the limits of an evaluation', () => {
       retryMs: 2000,
       stopMs: 20_000,
       watchMs: 2000,
+      answerMs: 25_000,
     });
   });
 });
 
 describe('a plugin', deadline, () => {
+  it('goes on with its run, and begins the next one, when a database answers again that was gone beyond the limit', async (t) => {
+    let refusals = 0;
+    const isAway = () => refusals > 0 && refusals-- > 0;
+    const away = () => Promise.reject(new PlatformError('unavailable', 'the store has not answered for 90 s'));
+    const store = withChanges(await openMemoryStore(), (work, document) => {
+      const isLease = document !== undefined && 'holder' in document;
+      return !isLease && isAway() ? away() : work();
+    });
+    const { platform, plugin } = await withPlugin(t, { store });
+    await platform.submit(ID, submitted());
+    await until(() => plugin.runs().length === 1);
+    refusals = 1;
+    await plugin.tell(NOTE);
+    await until(() => refusals === 0);
+    await platform.submit('evaluation-2', submitted());
+    await plugin.tell(NOTE);
+    // Its last event, and the first ones of the next run.
+    refusals = 3;
+    await plugin.tell(DONE);
+    await until(() => plugin.runs().length === 2);
+    await plugin.tell(DONE);
+    await until(() => platform.jobs === 0);
+    assert.deepEqual(await kindsOf(platform, ID), ['started', 'note', 'note', 'done']);
+    assert.deepEqual(await kindsOf(platform, 'evaluation-2'), [place(1), 'started', 'done']);
+  });
+
   it('is told its lease, is listed with what it runs, and runs as many evaluations as it has slots', async (t) => {
     const platform = await fresh(t, { limits: { leaseMs: 5000 } });
     const plugin = attached(platform, { slots: 2 });
     await until(() => plugin.messages.length > 0);
-    assert.deepEqual(plugin.messages, [{ kind: 'registered', leaseMs: 5000 }]);
+    assert.deepEqual(plugin.messages, [{ $case: 'registered', value: { lease: toWireDuration(5000) } }]);
     const summary = { name: 'fake', version: '1.0.0', manifestSchemaJson: '{}', slots: 2 };
     assert.deepEqual(platform.plugins(), [{ ...summary, running: 0 }]);
     for (const n of [1, 2, 3]) await platform.submit(`evaluation-${n}`, submitted());
@@ -143,7 +176,7 @@ describe('a plugin', deadline, () => {
       submit(),
       refusal(
         'unavailable',
-        /^the plugin other is not attached to this server, nor is any other; start it with `mlmodelscope plugin other --server ADDRESS`$/,
+        /^the plugin other is not attached to this server, nor is any other; start it with `mlmodelscope plugin other --server ADDRESS`, or without a server use --plugin PATH$/,
       ),
     );
     attached(platform, { name: 'a' });
@@ -371,7 +404,7 @@ describe('an evaluation whose end the store refuses', deadline, () => {
     return { disk, platform };
   }
 
-  it('ends when the store works again, and lets the next one run', async (t) => {
+  it('ends with its result when the store works again, and lets the next one run', async (t) => {
     const { disk, platform } = await refusing(t);
     const plugin = attached(platform);
     await until(() => platform.plugins().length === 1);
@@ -384,11 +417,11 @@ describe('an evaluation whose end the store refuses', deadline, () => {
     assert.deepEqual([platform.jobs, (await platform.get(ID)).record.state], [2, 'running']);
     disk.refused = 'nothing';
     const last = (await eventsOf(platform, ID)).at(-1);
-    assert.deepEqual(last, { kind: 'failed', code: 'storage', message: 'the disk is full' });
+    assert.deepEqual(last, DONE);
     await until(() => plugin.runs().length === 2);
     await plugin.tell(DONE);
     await until(() => platform.jobs === 0);
-    assert.equal((await platform.get(ID)).record.state, 'failed');
+    assert.equal((await platform.get(ID)).record.state, 'done');
   });
 
   it('because its plugin did not attach ends when the store works again', async (t) => {
@@ -443,11 +476,12 @@ describe('a message of a plugin', deadline, () => {
       { evaluationId: ID, attempt: 2 },
       { evaluationId: 'evaluation-2', attempt: 1 },
     ]) {
-      await plugin.plugin.send({ kind: 'unreachable', ...key, agent: AGENT.address, reason: 'gone' });
-      await plugin.tell(DONE, key as Run<Submission>);
+      await plugin.plugin.send({ $case: 'unreachable', value: { ...key, agent: AGENT.address, reason: 'gone' } });
+      await plugin.tell(DONE, key);
     }
-    await plugin.plugin.send({ kind: 'renewal' });
-    await plugin.plugin.send({ kind: 'unreachable', evaluationId: ID, attempt: 1, agent: 'unknown:1', reason: 'gone' });
+    await plugin.plugin.send({ $case: 'renewal', value: {} });
+    const unknown = { evaluationId: ID, attempt: 1, agent: 'unknown:1', reason: 'gone' };
+    await plugin.plugin.send({ $case: 'unreachable', value: unknown });
     await plugin.tell({ kind: 'failed', code: 'model', message: 'broken' });
     const last = (await eventsOf(platform, ID)).at(-1);
     assert.deepEqual(last, { kind: 'failed', code: 'model', message: 'broken' });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { PlatformError } from '../../src/base/errors.js';
 import type { PlatformEvent } from '../../src/evaluation/event.js';
 import { evaluationCollections, eventKey } from '../../src/evaluation/records.js';
 import { EventLog, MAX_EVENTS } from '../../src/server/event-log.js';
@@ -34,6 +35,38 @@ describe('the log of an evaluation', { timeout: 60_000 }, () => {
     const log = await EventLog.open(ID, documents());
     assert.deepEqual([log.last, log.hasEnded, log.characters], [undefined, false, 0]);
     assert.deepEqual(log.read(START), { events: [], cursor: START });
+  });
+
+  it('has an event once if the answer of the store was lost and the event is added again, the last event too', async () => {
+    const stored = documents();
+    let isLost = false;
+    const insert: typeof stored.insert = async (document) => {
+      const isStored = await stored.insert(document);
+      if (isLost) throw new PlatformError('unavailable', 'the answer is lost');
+      return isStored;
+    };
+    const log = await EventLog.open(
+      ID,
+      new Proxy(stored, {
+        get: (target, name) => {
+          const value: unknown = name === 'insert' ? insert : Reflect.get(target, name);
+          return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+        },
+      }),
+    );
+    for (const event of [note('one'), DONE]) {
+      isLost = true;
+      await assert.rejects(log.append(event), refusal('unavailable', /lost/));
+      isLost = false;
+      await log.append(event);
+    }
+    assert.deepEqual(
+      log.read(START).events.map(({ sequence, event }) => [sequence, event]),
+      [
+        [1, note('one')],
+        [2, DONE_TO_READERS],
+      ],
+    );
   });
 
   it('numbers its events from 1, in the order in which they were added, and has them when it is opened again', async () => {

@@ -1,7 +1,7 @@
 import { createFakeAgent, type FakeAgent } from '../support/fake-agent.js';
 import type { Evaluation } from '../../src/evaluation/evaluation.js';
 import type { PlatformEvent } from '../../src/evaluation/event.js';
-import type { Ownership } from '../../src/server/ownership.js';
+import type { EvaluationLeases } from '../../src/server/jobs.js';
 import { SubmissionLoader } from '../../src/server/loading/submission-loader.js';
 import { Platform, type PlatformOptions } from '../../src/server/platform.js';
 import type { PluginTools } from '../../src/evaluation/run/run-evaluation.js';
@@ -9,6 +9,7 @@ import { servePlugin } from '../../src/evaluation/run/serve-plugin.js';
 import type { Submission } from '../../src/evaluation/submission.js';
 import { encodeSubmission } from '../../src/evaluation/wire/submission-wire.js';
 import { createDirectory, type AgentDirectory } from '../../src/directory/agent-directory.js';
+import { newHolder } from '../../src/store/leases/leases.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { chain, FOUR_LAYERS } from '../cli/support/tiny-models.js';
 import { until } from '../support/until.js';
@@ -71,12 +72,23 @@ export interface FakePlatform {
   readonly attach: (evaluation: Evaluation, connect?: PluginTools['connect']) => () => void;
 }
 
-/** The ownership of the only server that uses a store. */
-export const SOLE_OWNERSHIP: Ownership = {
-  take: (ids) => Promise.resolve(new Set(ids)),
-  kept: (ids) => Promise.resolve(new Set(ids)),
+class EveryName extends Set<string> {
+  override has(): boolean {
+    return true;
+  }
+}
+
+/** Of the only server that uses a store. */
+export const SOLE_LEASES: EvaluationLeases = {
+  take: () => Promise.resolve(new Map()),
+  held: () => Promise.resolve(new EveryName()),
   release: () => Promise.resolve(),
 };
+
+/** What a server takes that gets none of the evaluations: another server has them. */
+export function takenByAnother(ids: readonly string[]): ReturnType<EvaluationLeases['take']> {
+  return Promise.resolve(new Map(ids.map((id) => [id, newHolder()])));
+}
 
 /** Attaches a plugin in this process. @returns a function that detaches it, as if its process had been killed */
 export function attachPlugin(
@@ -98,7 +110,7 @@ export async function openPlatform(
   options: Pick<PlatformOptions, 'store'> & Partial<PlatformOptions>,
   { resume = false } = {},
 ): Promise<FakePlatform> {
-  const defaults = { agents: directoryWith(AGENT.address), ownership: SOLE_OWNERSHIP, loader: LOADER };
+  const defaults = { agents: directoryWith(AGENT.address), leases: SOLE_LEASES, loader: LOADER };
   const platform = await Platform.open({ ...defaults, ...options }, { resume });
   return { platform, attach: (...plugin) => attachPlugin(platform, options.store, ...plugin) };
 }

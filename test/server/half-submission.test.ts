@@ -11,7 +11,7 @@ import { eventsOf, openPlatform, submitted } from './fake-platform.js';
 import { obedient } from './scripted-evaluation.js';
 
 /** Against hanging only, for all of a suite's tests together: each platform starts a thread. */
-const deadline = { timeout: 120_000 };
+const deadline = { timeout: 300_000 };
 const ID = 'evaluation-1';
 
 interface Counted {

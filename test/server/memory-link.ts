@@ -1,7 +1,12 @@
-import type { Link, PlatformEnd, PlatformMessage, PluginEnd, PluginMessage } from '../../src/evaluation/link/link.js';
-import type { Submission } from '../../src/evaluation/submission.js';
-import { fromWireSubmission } from '../../src/evaluation/wire/submission-wire.js';
-import { Submission as Message } from '../../src/generated/mlmodelscope/evaluation/v1/submission.js';
+import type {
+  Link,
+  PlatformEnd,
+  PlatformMessage,
+  PlatformMessageInBytes,
+  PluginEnd,
+  PluginMessage,
+} from '../../src/evaluation/link/link.js';
+import { Submission } from '../../src/generated/mlmodelscope/evaluation/v1/submission.js';
 
 /** When this many messages wait for the other end, the sender waits. */
 const CAPACITY = 16;
@@ -63,17 +68,16 @@ function end<Sent, Passed, Received>(
   };
 }
 
-function withSubmission(message: PlatformMessage<Uint8Array>): PlatformMessage<Submission> {
-  return message.kind === 'run'
-    ? { ...message, submission: fromWireSubmission(Message.decode(message.submission)) }
-    : message;
+function decoded(message: PlatformMessageInBytes): PlatformMessage {
+  if (message.$case !== 'run') return message;
+  return { ...message, value: { ...message.value, submission: Submission.decode(message.value.submission) } };
 }
 
 export function memoryLink(): { readonly platform: PlatformEnd; readonly plugin: PluginEnd } {
   const toPlatform = new Channel<PluginMessage>();
-  const toPlugin = new Channel<PlatformMessage<Uint8Array>>();
+  const toPlugin = new Channel<PlatformMessageInBytes>();
   return {
     platform: end(toPlugin, toPlatform, (message) => message),
-    plugin: end(toPlatform, toPlugin, withSubmission),
+    plugin: end(toPlatform, toPlugin, decoded),
   };
 }

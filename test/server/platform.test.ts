@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate, setTimeout } from 'node:timers/promises';
+import { z } from 'zod';
 import { PlatformError } from '../../src/base/errors.js';
 import type { EvaluationEvent, PlatformEvent } from '../../src/evaluation/event.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { refusal } from '../rpc/support/refusal.js';
 import { until } from '../support/until.js';
-import { full, withChanges } from './changing-store.js';
+import { full, never, withChanges } from './changing-store.js';
 import { memoryLink } from './memory-link.js';
 import { AGENT, eventsOf, openPlatform, submitted } from './fake-platform.js';
 import { DONE, obedient, patient, scripted, untilStopped } from './scripted-evaluation.js';
 
 /** Against hanging only, for all of a suite's tests together: each platform starts a thread. */
-const deadline = { timeout: 120_000 };
+const deadline = { timeout: 300_000 };
 const ID = 'evaluation-1';
 
 const forever = new AbortController().signal;
@@ -23,6 +24,45 @@ async function fresh(t: TestContext, limits = {}) {
   t.after(() => fake.platform.close());
   return { store, ...fake };
 }
+
+/** Asserts that a call ends before its client gives up, although the store is silent. */
+const refusedInTime = (call: Promise<unknown>) =>
+  assert.rejects(
+    call,
+    refusal('timeout', /^the store of this server has not answered for 0\.2 s; the server's messages/),
+  );
+
+describe('a store that does not answer', deadline, () => {
+  const limits = { answerMs: 200 };
+
+  it('is named to the client that cancels, and the evaluation ends when it answers', async (t) => {
+    let isAway = false;
+    const store = withChanges(await openMemoryStore(), async (work) => {
+      await until(() => !isAway);
+      return work();
+    });
+    const { platform, attach } = await openPlatform({ store, limits });
+    t.after(() => platform.close());
+    attach(patient);
+    await platform.submit(ID, submitted());
+    await until(async () => (await platform.get(ID)).last?.event.kind === 'note');
+    isAway = true;
+    await refusedInTime(platform.cancel(ID));
+    isAway = false;
+    await until(async () => (await platform.get(ID)).record.state === 'cancelled');
+  });
+
+  it('is named to the client that asks for evaluations', async (t) => {
+    const store = await openMemoryStore();
+    const opened = store.collection.bind(store);
+    const find = () => ({ [Symbol.asyncIterator]: () => ({ next: never }) });
+    store.collection = (definition) => Object.assign(opened(definition), { find, get: never });
+    const { platform } = await openPlatform({ store, limits });
+    t.after(() => platform.close());
+    await refusedInTime(platform.list());
+    await refusedInTime(platform.get(ID));
+  });
+});
 
 describe('an evaluation', deadline, () => {
   it('has events from its start to its result', async (t) => {
@@ -212,6 +252,21 @@ describe('an evaluation', deadline, () => {
     assert.deepEqual(kinds, ['the plugin fake is being started', 'started', 'done']);
   });
 
+  it('that waits is cancelled when the store answers again that was gone beyond its limit', async (t) => {
+    let isAway = false;
+    const away = () => Promise.reject(new PlatformError('unavailable', 'the store has not answered for 90 s'));
+    const store = withChanges(await openMemoryStore(), (work) => (isAway ? away() : work()));
+    const { platform, attach } = await openPlatform({ store });
+    t.after(() => platform.close());
+    attach(patient);
+    await platform.submit('evaluation-0', submitted());
+    await platform.submit(ID, submitted());
+    isAway = true;
+    await assert.rejects(platform.cancel(ID), refusal('unavailable', /has not answered for 90 s/));
+    isAway = false;
+    await until(async () => (await platform.get(ID)).record.state === 'cancelled');
+  });
+
   it('that waits goes on waiting where the store refuses its end', async (t) => {
     let isFull = false;
     const store = withChanges(await openMemoryStore(), (work) => (isFull ? full() : work()));
@@ -399,13 +454,34 @@ describe('a plugin that', deadline, () => {
     assert.match(last.message, /the plugin fake went away 3 times/);
   });
 
-  it('does not understand the settings says where they are wrong', async (t) => {
+  it('describes its settings by a schema, by which they are checked when they are submitted', async (t) => {
     const { platform, attach } = await fresh(t);
-    attach(obedient);
-    await platform.submit(ID, submitted({ settings: { depth: 3 } }));
+    attach(scripted(() => assert.fail(), z.strictObject({ deep: z.int().min(1) })));
+    const refused = (changes: Readonly<Record<string, unknown>>, message: RegExp): Promise<void> =>
+      assert.rejects(platform.submit(ID, submitted(changes)), refusal('manifest', message));
+    const settings = { deep: 0, depth: 3 };
+    await refused({ settings }, /^tiny\.yml:1:\d+: settings\.deep: expected .*, found the number 0\n/);
+    await refused({ settings }, /settings\.depth: expected .*, found the unknown key "depth"/);
+    await refused({ matrix: { threads: [1] } }, /^tiny\.yml:1:\d+: matrix: expected no matrix, which this plugin/);
+    await assert.rejects(platform.get(ID), refusal('not_found', /evaluation-1/));
+  });
+
+  it('says when the run begins what no schema can say, with the place', async (t) => {
+    const { platform, attach } = await fresh(t);
+    const even = z.int().refine((value) => value % 2 === 0, 'an even number');
+    attach(scripted(() => assert.fail(), z.strictObject({ deep: even })));
+    await platform.submit(ID, submitted({ settings: { deep: 3 } }));
     const last = (await eventsOf(platform, ID)).at(-1);
     assert.ok(last?.kind === 'failed' && last.code === 'manifest');
-    assert.match(last.message, /^tiny\.yml:1:\d+: settings\.depth: expected .*, found the unknown key "depth"/);
+    assert.match(last.message, /^tiny\.yml:1:\d+: settings\.deep: expected an even number, found the number 3/);
+  });
+
+  it('checks its settings itself while another version of it has others', async (t) => {
+    const { platform, attach } = await fresh(t);
+    for (const key of ['deep', 'deeper']) attach(scripted(() => assert.fail(), z.strictObject({ [key]: z.int() })));
+    await until(() => platform.plugins().length === 2);
+    await platform.submit(ID, submitted({ settings: { depth: 3 } }));
+    assert.equal((await eventsOf(platform, ID)).at(-1)?.kind, 'failed');
   });
 });
 

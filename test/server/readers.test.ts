@@ -24,7 +24,7 @@ import { serving } from './serving.js';
 
 const MIB = 2 ** 20;
 const ID = 'evaluation-1';
-const deadline = { timeout: 120_000 };
+const deadline = { timeout: 300_000 };
 
 const { followEvaluation, getEvaluation, listEvaluations, submitEvaluation } = EvaluationServiceService;
 

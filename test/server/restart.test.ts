@@ -9,7 +9,7 @@ import { never, withChanges } from './changing-store.js';
 import { obedient, patient, scripted, untilStopped } from './scripted-evaluation.js';
 
 /** Against hanging only, for all of a suite's tests together: each platform starts a thread. */
-const deadline = { timeout: 120_000 };
+const deadline = { timeout: 300_000 };
 const ID = 'evaluation-1';
 
 /** A store whose server is killed this many changes after the last event. */

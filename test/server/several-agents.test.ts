@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createDirectory } from '../../src/directory/agent-directory.js';
 import { createFakeAgent, type FakeAgent } from '../support/fake-agent.js';
-import { fromWirePlatformMessage, toWirePlatformMessage } from '../../src/evaluation/link/link-wire.js';
-import { attachInBytes } from '../../src/evaluation/link/run-in-bytes.js';
+import { attachInBytes, fromWireRun, toWireRun } from '../../src/evaluation/link/run-wire.js';
 import { servePlugin } from '../../src/evaluation/run/serve-plugin.js';
 import { systemsResultIn } from '../../src/evaluation/systems-result.js';
 import { AttachResponse } from '../../src/generated/mlmodelscope/evaluation/v1/plugin_service.js';
@@ -11,10 +10,10 @@ import { Platform } from '../../src/server/platform.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { requestsFor } from '../agent/spread/requests.js';
 import { memoryLink } from './memory-link.js';
-import { AGENT, eventsOf, SOLE_OWNERSHIP, submitted } from './fake-platform.js';
+import { AGENT, eventsOf, SOLE_LEASES, submitted } from './fake-platform.js';
 import { scripted } from './scripted-evaluation.js';
 
-const deadline = { timeout: 120_000 };
+const deadline = { timeout: 300_000 };
 const ID = 'evaluation-1';
 
 /** Measures some models. */
@@ -34,7 +33,7 @@ async function platformWith(t: TestContext, processors: Readonly<Record<string, 
     directory.register({ ...AGENT, address, processor });
     agents.set(address, createFakeAgent({ latencyOf: () => 1, processor }));
   }
-  const platform = await Platform.open({ store, agents: directory, ownership: SOLE_OWNERSHIP }, { resume: false });
+  const platform = await Platform.open({ store, agents: directory, leases: SOLE_LEASES }, { resume: false });
   t.after(() => platform.close());
   const link = memoryLink();
   void platform.attach(link.platform);
@@ -88,14 +87,14 @@ describe('the message of a run to a plugin', () => {
   ];
   const sent = (some: typeof agents): AttachResponse => {
     const run = { evaluationId: ID, attempt: 1, submission: submitted(), agents: some, traceContext: {} };
-    return AttachResponse.decode(attachInBytes.responseSerialize(toWirePlatformMessage({ kind: 'run', ...run })));
+    return AttachResponse.decode(attachInBytes.responseSerialize({ message: toWireRun(run) }));
   };
 
   it('has all of its agents', () => {
     for (const some of [agents, agents.slice(0, 1)]) {
-      const message = fromWirePlatformMessage(sent(some));
-      assert.ok(message?.kind === 'run');
-      assert.deepEqual(message.agents, some);
+      const { message } = sent(some);
+      assert.ok(message?.$case === 'run');
+      assert.deepEqual(fromWireRun(message.value).agents, some);
     }
   });
 

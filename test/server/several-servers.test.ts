@@ -3,7 +3,6 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Clock } from '../../src/base/clock.js';
 import { isFinal, type PlatformEvent } from '../../src/evaluation/event.js';
 import { evaluationCollections } from '../../src/evaluation/records.js';
-import { leasedOwnership } from '../../src/server/ownership.js';
 import { startServer } from '../../src/server/server.js';
 import { Leases } from '../../src/store/leases/leases.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
@@ -15,7 +14,7 @@ import { AGENT, attachPlugin, directoryWith, eventsOf, LOADER, openPlatform, sub
 import { obedient, patient, scripted, untilStopped } from './scripted-evaluation.js';
 
 /** Against hanging only, for all of a suite's tests together: each platform starts a thread. */
-const deadline = { timeout: 120_000 };
+const deadline = { timeout: 300_000 };
 const ID = 'evaluation-1';
 
 /** One of the servers of a store. */
@@ -25,10 +24,7 @@ async function server(
   { clock = fast, watchMs = 20 }: { readonly clock?: Clock; readonly watchMs?: number } = {},
 ) {
   const leases = new Leases(store, 'evaluation', clock);
-  const opened = await openPlatform(
-    { store, ownership: leasedOwnership(leases), limits: { watchMs, retryMs: 20 } },
-    { resume: true },
-  );
+  const opened = await openPlatform({ store, leases, limits: { watchMs, retryMs: 20 } }, { resume: true });
   t.after(async () => {
     opened.platform.close();
     await leases.close();

@@ -6,7 +6,7 @@ import { getSubmission, putSubmission, removeHalfSubmissions } from '../../src/s
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { refusal } from '../rpc/support/refusal.js';
 import { withChanges } from './changing-store.js';
-import { SOLE_OWNERSHIP } from './fake-platform.js';
+import { SOLE_LEASES, takenByAnother } from './fake-platform.js';
 
 const PART_BYTES = 2 ** 20;
 const AT = '2026-01-01T00:00:00.000Z';
@@ -99,12 +99,12 @@ describe('a submission that a server had not stored completely when it ended', (
     const taken: string[][] = [];
     const released: string[] = [];
     await removeHalfSubmissions(collections, {
-      ...SOLE_OWNERSHIP,
+      ...SOLE_LEASES,
       take: (asked) => {
         taken.push([...asked]);
-        return Promise.resolve(new Set(asked.filter((id) => id !== 'of-another-server')));
+        return takenByAnother(asked.filter((id) => id === 'of-another-server'));
       },
-      release: (id) => {
+      release: (id = '') => {
         released.push(id);
         return Promise.resolve();
       },

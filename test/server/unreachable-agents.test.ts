@@ -7,12 +7,13 @@ import type { Evaluation } from '../../src/evaluation/evaluation.js';
 import type { AgentEndpoint } from '../../src/evaluation/link/link.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { Platform } from '../../src/server/platform.js';
+import { createFakeAgent } from '../support/fake-agent.js';
 import { until } from '../support/until.js';
-import { AGENT, directoryWith, eventsOf, fakeAgent, openPlatform, submitted } from './fake-platform.js';
+import { AGENT, attachPlugin, directoryWith, eventsOf, fakeAgent, openPlatform, submitted } from './fake-platform.js';
 import { DONE, obedient, patient, scripted, untilStopped } from './scripted-evaluation.js';
 
 /** Against hanging only, for all of a suite's tests together: each platform starts a thread. */
-const deadline = { timeout: 120_000 };
+const deadline = { timeout: 300_000 };
 const ID = 'evaluation-1';
 const RETRY_MS = 5;
 
@@ -233,6 +234,76 @@ describe('an evaluation fails at once', deadline, () => {
     await platform.submit(ID, submitted());
     const last = (await eventsOf(platform, ID)).at(-1);
     assert.ok(last?.kind === 'failed' && last.code === 'unauthenticated');
+  });
+});
+
+describe('an evaluation whose agent goes away while it measures', deadline, () => {
+  /**
+   * In each of the first `losses` runs, the agent goes away after a measurement, and does not answer again. Each time,
+   * the server looks for an agent many times before the agent renews its registration.
+   */
+  async function eventsAfter(t: TestContext, losses: number, changes = {}) {
+    const { platform, store, renew } = await platformWith(t, [AGENT.address]);
+    let connections = 0;
+    const connect = ({ address }: AgentEndpoint): Promise<BenchmarkAgent> => {
+      const isLost = connections++ < 2 * losses;
+      if (isLost && connections % 2 === 0) return Promise.reject(refused(address));
+      const optimize = (): Promise<never> => (isLost ? Promise.reject(refused(address)) : Promise.resolve({} as never));
+      return Promise.resolve({ ...fakeAgent(), optimize });
+    };
+    const evaluation = scripted(async function* (_, { agent }) {
+      yield { kind: 'measuring', done: 1, total: 2, label: 'a brick' };
+      await agent.optimize({} as never, {} as never);
+      yield DONE;
+    });
+    attachPlugin(platform, store, evaluation, connect);
+    const renewal = setInterval(() => renew(AGENT.address), A_WHILE_MS);
+    t.after(() => clearInterval(renewal));
+    await platform.submit(ID, submitted(changes));
+    return eventsOf(platform, ID);
+  }
+
+  for (const changes of [{}, { agents: 'all' }, { placement: 'each' }]) {
+    it(`continues when the agent is back (${JSON.stringify(changes)})`, async (t) => {
+      const events = await eventsAfter(t, 2, changes);
+      assert.equal(events.at(-1)?.kind, 'done');
+      const reasons = events.flatMap((event) => (event.kind === 'waiting' ? event.reason : []));
+      assert.equal(reasons.filter((reason) => reason.includes('can be reached')).length, 2);
+      assert.match(reasons.join(), /its agent \(127\.0\.0\.1:7070\) went away; everything measured so far is kept/);
+    });
+  }
+
+  it('continues on an agent of another system', async (t) => {
+    const { platform, store } = await platformWith(t, ['10.0.0.1:1', '10.0.0.2:1']);
+    const dead = new Set<string>();
+    const tried: string[] = [];
+    const connect = ({ address }: AgentEndpoint): Promise<BenchmarkAgent> => {
+      if (dead.has(address)) return Promise.reject(refused(address));
+      tried.push(address);
+      const processor = tried[0] === address ? 'first' : 'other';
+      const optimize = (): Promise<never> => {
+        if (tried[0] !== address) return Promise.resolve({} as never);
+        dead.add(address);
+        return Promise.reject(refused(address));
+      };
+      return Promise.resolve({ ...createFakeAgent({ latencyOf: () => 1, processor }), optimize });
+    };
+    const evaluation = scripted(async function* (_, { agent }) {
+      yield { kind: 'measuring', done: 1, total: 2, label: 'a brick' };
+      await agent.optimize({} as never, {} as never);
+      yield DONE;
+    });
+    attachPlugin(platform, store, evaluation, connect);
+    await platform.submit(ID, submitted());
+    const events = await eventsOf(platform, ID);
+    assert.equal(events.at(-1)?.kind, 'done');
+    assert.match(JSON.stringify(events), /went away; everything measured so far is kept/);
+  });
+
+  it('fails after three times, because it may be the cause', async (t) => {
+    const last = (await eventsAfter(t, 3)).at(-1);
+    assert.ok(last?.kind === 'failed' && last.code === 'unavailable');
+    assert.match(last.message, /its agent \(127\.0\.0\.1:7070\) went away 3 times in the middle of this evaluation/);
   });
 });
 

@@ -12,7 +12,7 @@ const NAMES = ['one', 'two', 'three'];
 
 /** The requirements on leases in every backend. `open` gives a new, empty store, and cleans up after the test. */
 export function leasesContract(name: string, open: (t: TestContext) => Promise<ResultStore>): void {
-  describe(`leases in the ${name} result store`, { timeout: 120_000 }, () => {
+  describe(`leases in the ${name} result store`, { timeout: 300_000 }, () => {
     /** Holders of leases in one store, which are closed before it. */
     const holders = async (t: TestContext, ...clocks: readonly Clock[]): Promise<readonly Leases[]> => {
       const store = await open(t);

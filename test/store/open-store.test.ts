@@ -7,6 +7,7 @@ import { openStore } from '../../src/store/open-store.js';
 import type { StoreOptions } from '../../src/store/result-store.js';
 import { SETUP_KEY, sampleMeasurement, signatureOf, SYSTEM } from './sample-measurement.js';
 import { temporaryFolder } from './temporary-folder.js';
+import { startTlsServer } from '../rpc/support/tls-server.js';
 
 /** Puts through one URI, finds through another. */
 async function assertSameStore(putUri: string | undefined, findUri: string | undefined): Promise<void> {
@@ -67,6 +68,11 @@ describe('openStore', () => {
       await assertSameStore(undefined, join(home, 'mlmodelscope', 'store'));
     },
   );
+
+  it('names the setting for an authority that is not known, without the password', async (t) => {
+    const uri = `mongodb://alice:secret@${await startTlsServer(t)}/db?tls=true`;
+    await assertRefused(uri, 'unavailable', /is not trusted .*tlsCAFile=FILE in the URI/, { access: 'read' });
+  });
 
   it('says that no server answers, at once to a reader, and after waiting to others, without the password', async () => {
     const uri = 'mongodb://alice:secret@127.0.0.1:1/db';

@@ -54,7 +54,7 @@ describe('the check of an evaluation', () => {
   });
 });
 
-describe('the check of a store', { timeout: 20_000 }, () => {
+describe('the check of a store', { timeout: 60_000 }, () => {
   it('finds measurements that are lost', async () => {
     const store = await openMemoryStore();
     await store.putMeasurement(sampleMeasurement(1));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { describe, test } from 'node:test';
+import { PLATFORM_VERSION } from '../../src/base/platform-version.js';
 import { chain, FOUR_LAYERS, QUICK } from '../cli/support/tiny-models.js';
 import { deadline } from '../cli/support/command.js';
 import { workplaceHere } from '../cli/support/workplace-here.js';
@@ -54,6 +55,7 @@ describe('the store', () => {
       [['mlmodelscope dlbricks validate', '']],
     );
     assert.deepEqual(new Set(spans.map(({ service }) => service)), new Set(['mlmodelscope', 'mlmodelscope-agent']));
+    assert.deepEqual(new Set(spans.map(({ version }) => version)), new Set([PLATFORM_VERSION]));
     assert.ok(spans.some(({ name }) => name === 'evaluate'));
   });
 

@@ -66,13 +66,16 @@ describe('the trace of an evaluation that a client submits to a server', () => {
       assert.match(shown.stdout, /ms {2}evaluation {2}tiny/);
     }
 
-    const wrong = await place.write('wrong.yml', EVALUATION.replace('repeat_limit: 0', 'cut: leyer'));
+    // Only the plugin itself counts combinations, so the evaluation begins.
+    const counts = JSON.stringify(Array.from({ length: 64 }, (_, index) => index + 1));
+    const matrix = `matrix: { batch_size: ${counts}, granularity: ${counts} }\n`;
+    const wrong = await place.write('wrong.yml', `${EVALUATION}${matrix}`);
     await place.start(['evaluate', wrong, '--server', address], { env: tracing.env }).ended;
     await until(async () => {
       const { stdout } = await place.run(['trace', 'export', 'latest', '--format', 'otlp']);
       const spans = (JSON.parse(stdout) as OtlpTraces).resourceSpans.flatMap(({ scopeSpans: [{ spans }] }) => spans);
       const evaluation = spans.find(({ name }) => name === 'evaluation');
-      return evaluation?.status.code === 2 && /settings\.cut: expected/.test(evaluation.status.message);
+      return evaluation?.status.code === 2 && /combinations/.test(evaluation.status.message);
     });
     const unknown = await place.run(['trace', 'show', 'fffffffff']);
     assert.equal(unknown.code, 2);

@@ -46,6 +46,14 @@ describe('htmlPage', () => {
     assert.ok(html.indexOf('a note') > html.indexOf('<table>'));
   });
 
+  it('keeps options in one piece, which browsers would break after hyphens', () => {
+    const notes = ['warning: busy; --remeasure disturbed', 'a note of --repeat-limit, not a - b'];
+    const html = htmlPage([{ result: () => resultOf([['a', '1']], { notes }) }]);
+    assert.match(html, /<li>warning: busy; <span class="option">--remeasure<\/span> disturbed<\/li>/);
+    assert.match(html, /<li>a note of <span class="option">--repeat-limit<\/span>, not a - b<\/li>/);
+    assert.match(html, /\.option { white-space: nowrap; }/);
+  });
+
   it('says what a result is of, and why it does not say more', () => {
     const provenance = {
       tool: { name: 'mlmodelscope', version: '1.2.3' },

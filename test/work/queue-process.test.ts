@@ -24,8 +24,10 @@ const suite = { timeout: 600_000, concurrency: 4 };
 
 const AGENT = fileURLToPath(new URL('./agent-process.js', import.meta.url));
 
-const KILLS = 50;
-const MAX_LIFE_MS = 600;
+const KILLS = 25;
+
+/** Of an agent that has begun to take work. */
+const MAX_LIFE_MS = 300;
 const OUTAGE_MS = 30_000;
 
 interface Place {
@@ -182,7 +184,7 @@ describe('agents that take work from a broker', { ...suite, ...needsRabbitMq }, 
 
     it(`measure everything while one of two is killed at random, ${KILLS} times`, async (t) => {
       const at = await place(t, { broker: broker() });
-      const bricks = 1500;
+      const bricks = 800;
       const steady = at.startAgent('machine-1');
       let mortal = at.startAgent('machine-2');
       await at.untilServing(2);
@@ -197,7 +199,9 @@ describe('agents that take work from a broker', { ...suite, ...needsRabbitMq }, 
         await setTimeout(Math.random() * MAX_LIFE_MS);
         await kill(mortal);
         kills++;
+        await at.untilServing(1);
         mortal = at.startAgent('machine-2');
+        await at.untilServing(2);
       }
       t.diagnostic(`${kills} kills while ${bricks} bricks were measured`);
       await measuring;

@@ -15,6 +15,7 @@ import { answersIn, forgetOrphans } from '../../src/work/answers.js';
 import { MemoryWorkQueue } from './memory/memory-work-queue.js';
 import { queuedAgent } from '../../src/work/queued-agent.js';
 import { serveWork } from '../../src/work/serve-work.js';
+import { storeId } from '../../src/work/store-id.js';
 import { encodeItem } from '../../src/work/work-item.js';
 import type { FailedWork } from '../../src/work/work-queue.js';
 import { refusal } from '../rpc/support/refusal.js';
@@ -28,7 +29,7 @@ interface Place {
   readonly queue: MemoryWorkQueue;
   readonly store: ResultStore;
   /** Starts an agent that serves until the test ends, or until the returned function is called. */
-  readonly serve: (agent: BenchmarkAgent) => () => Promise<void>;
+  readonly serve: (agent: BenchmarkAgent, own?: ResultStore) => () => Promise<void>;
   readonly queued: (agent: BenchmarkAgent, clock?: Clock) => BenchmarkAgent;
 }
 
@@ -39,9 +40,9 @@ async function place(t: TestContext): Promise<Place> {
   return {
     queue,
     store,
-    serve: (agent) => {
+    serve: (agent, own = store) => {
       const stop = new AbortController();
-      const served = serveWork(queue, agent, store, { signal: stop.signal, clock: fast });
+      const served = serveWork(queue, agent, own, { signal: stop.signal, clock: fast });
       const end = async (): Promise<void> => {
         stop.abort();
         await served;
@@ -313,6 +314,32 @@ describe('a queued agent', { timeout: 60_000 }, () => {
     const measuring = all(at.queued(agent, hasty).measure(sampleRequests(1)));
     void stop();
     await assert.rejects(measuring, refusal('unavailable', /start an agent there with "mlmodelscope agent --queue"/));
+  });
+
+  it('fails, and does not wait forever, where an agent has another store', async (t) => {
+    const at = await place(t);
+    const agent = fakeAgent();
+    at.serve(agent, await openMemoryStore());
+    await untilServing(at, agent, 1);
+    const measuring = all(at.queued(agent).measure(sampleRequests(1)));
+    await assert.rejects(measuring, refusal('storage', /another store than the caller \(.+\): name one store/));
+    assert.match((await failedOf(at))[0]?.reason ?? '', /another store/);
+  });
+
+  it('gives nothing up for callers of the same store that have ended', async (t) => {
+    const at = await place(t);
+    const agent = fakeAgent();
+    const body = encodeItem({
+      requests: sampleRequests(1).map((request) => ({ request, replaces: undefined })),
+      wantedBy: 'batch of a caller that has ended',
+      store: await storeId(at.store),
+      traceContext: {},
+    });
+    await at.queue.publish(computeClass(agent.description), { id: 'old', body });
+    at.serve(agent);
+    await until(async () => (await at.queue.state(computeClass(agent.description))).waiting === 0);
+    assert.equal((await all(at.queued(agent).measure(sampleRequests(1)))).length, 1);
+    assert.deepEqual(await failedOf(at), []);
   });
 });
 

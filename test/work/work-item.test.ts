@@ -11,6 +11,7 @@ function itemOf(changes: Partial<WorkItem> = {}): WorkItem {
   return {
     requests: sampleRequests(3).map((request) => ({ request, replaces: undefined })),
     wantedBy: 'batch 1',
+    store: 'store-1',
     traceContext: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
     ...changes,
   };

@@ -36,7 +36,7 @@ export function workQueueContract(
   open: (t: TestContext) => Promise<WorkQueue>,
   skip: string | false = false,
 ): void {
-  describe(`${name} work queue`, { timeout: 120_000, skip: skip ?? false }, () => {
+  describe(`${name} work queue`, { timeout: 300_000, skip: skip ?? false }, () => {
     /** Serves a class with this handler. @returns the texts of the messages that arrive */
     const serve = async (
       queue: WorkQueue,

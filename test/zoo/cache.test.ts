@@ -16,7 +16,7 @@ const SMALL = 'squeezenet1.1';
 const SMALL_BYTES = encodeModel(buildZooModel(SMALL)).byteLength;
 const PROCESS = fileURLToPath(new URL('./ensure-model.process.js', import.meta.url));
 
-describe('the cache of zoo models', { timeout: 120_000 }, () => {
+describe('the cache of zoo models', { timeout: 300_000 }, () => {
   let root = '';
   let cacheDir = '';
   let folder = '';

@@ -85,7 +85,7 @@ const SIZES: Dimensions = { batch: 2, sequence: 7 };
 const DIFFERENT = CLASSICS.filter(({ name }) => name !== 'vgg19');
 
 for (const { name, dimensions } of DIFFERENT) {
-  describe(name, { timeout: 300_000 }, () => {
+  describe(name, { timeout: 600_000 }, () => {
     const model = buildZooModel(name);
     let cacheDir = '';
     before(async () => {

@@ -149,7 +149,7 @@ function takenText(what: string, saving: Saving | null): string {
 
 function claimText(claim: Claim, rounds: number): string {
   const { setting, measured_by: by, verified, outcome } = claim;
-  const how = `measured by ${by === 'bricks' ? 'its kernels' : 'the whole model'} in ${rounds} rounds`;
+  const how = `measured by ${by === 'bricks' ? 'its kernels' : 'the whole model'} in ${counted(rounds, 'round')}`;
   const checked =
     by === 'whole model' || verified === null
       ? ''
@@ -186,8 +186,8 @@ function listNotes(model: AdviceOfModel, rounds: number): readonly string[] {
     `  in parallel: ${formatMs(model.parallel_floor_ms)} ms along the longest path, parallelism ${model.parallelism.toFixed(2)}`,
     ...(scaling === null ? [] : [`  ${model.threads} threads: ${scalingText(scaling)} as fast as one`]),
     `  ${betweenText}; a call without work: ${call === null ? NOT_KNOWN : `${formatMs(call)} ms`}`,
-    `  ${takenText(`fusions (${fusion.kernels_fewer} kernels fewer)`, fusion.taken)}; ${takenText('the blocked layout', fusion.blocked_layout)}`,
-    `  not fused: ${chains} pairs of elementwise kernels, ${(bytes / 1e6).toFixed(2)} MB of memory; saves ${most === null ? NOT_KNOWN : `${formatMs(most)} ms at most`}`,
+    `  ${takenText(`fusing (${counted(fusion.kernels_fewer, 'kernel')} fewer)`, fusion.taken)}; ${takenText('the blocked layout', fusion.blocked_layout)}`,
+    `  not fused: ${counted(chains, 'pair')} of elementwise kernels, ${(bytes / 1e6).toFixed(2)} MB of memory; saves ${most === null ? NOT_KNOWN : `${formatMs(most)} ms at most`}`,
     ...(same.length === 0 ? [] : [`  changes no kernel: ${same.join(', ')}`]),
     ...model.not_tried.map(({ setting, reason }) => `  not tried: ${setting}: ${reason}`),
     ...(advice.length === 0 ? [`  not seen: ${NOTHING_SEEN}`] : advice.map((claim) => `  ${claimText(claim, rounds)}`)),

@@ -9,6 +9,7 @@ import {
   PlatformError,
   sumOf,
   tensorBytes,
+  minOf,
 } from '../../../src/plugin-api.js';
 import { operatorsLabel } from '../bricks/brick.js';
 import { longestPath } from '../estimate/longest-path.js';
@@ -163,7 +164,7 @@ function floorsOfUnits(source: LayerGraph, today: TimedVariant, variants: readon
     sumOf(names.flatMap((name) => source.types.get(name) ?? []).map(tensorBytes));
   const layoutMs = (wanted: boolean): number[] =>
     units.units.map((_, unit) =>
-      Math.min(...times.map(({ ms, blocked }) => (blocked[unit] === wanted ? (ms[unit] ?? 0) : Infinity))),
+      minOf(times.map(({ ms, blocked }) => (blocked[unit] === wanted ? (ms[unit] ?? 0) : Infinity))),
     );
   const withReorders = (rate: number): number => {
     const plain = layoutMs(false);

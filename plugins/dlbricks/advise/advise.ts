@@ -17,6 +17,8 @@ import {
   weightlessBenchmark,
   wholeBenchmark,
   isAbleTo,
+  append,
+  isOutermost,
 } from '../../../src/plugin-api.js';
 import type { MeasureSettings } from '../measure/tasks.js';
 import {
@@ -90,7 +92,7 @@ async function measureBetweenKernels(
 ): Promise<BetweenKernels> {
   const request = { benchmark: weightlessBenchmark(loaded.model), runOptions, protocol, limits };
   const { kernels, tracedMs } = await agent.trace(request, 'APPLICATION_TRACE', { signal });
-  const outermost = kernels.filter(({ sequenceIndex }) => !sequenceIndex.includes('-'));
+  const outermost = kernels.filter(isOutermost);
   if (outermost.length === 0) return NOT_KNOWN;
   const betweenMs = trimmedMean(tracedMs) - sumOf(outermost.map(({ runMs }) => trimmedMean(runMs)));
   return { between_kernels_ms: betweenMs, between_kernels_us_each: (1000 * betweenMs) / outermost.length };
@@ -157,7 +159,7 @@ export async function adviseOn(
       context,
       `${loaded.name}, in parallel`,
     );
-    wholes.push(...sides[0]);
+    append(wholes, sides[0]);
     const saving = computeSaving(...sides);
     const setting = `${PARALLEL.name} --inter-op-threads ${threads} --threads 1`;
     if (saving?.seen === true) addClaim(setting, 'whole model', saving, saving);
@@ -171,7 +173,11 @@ export async function adviseOn(
     context,
     threads > 1 ? `${loaded.name}, with one thread` : `${loaded.name}, whole`,
   );
-  wholes.push(...sides[0], ...(threads > 1 ? [] : sides[1]));
+  append(wholes, [...sides[0], ...(threads > 1 ? [] : sides[1])]);
+  if (wholes.length === 0) {
+    const problem = `${loaded.name}: interrupted before the whole model was measured`;
+    throw new PlatformError('cancelled', `${problem}; its kernels are kept, and the same command continues from here`);
+  }
   const scaling = threads > 1 ? pairedRatio(sides[0].map((ms, at) => [ms, sides[1][at] ?? NaN] as const)) : undefined;
   const advice = claims.toSorted((a, b) => b.saving_ms - a.saving_ms).slice(0, MAX_LINES);
   for (const [at, claimed] of advice.entries()) {

@@ -1,3 +1,5 @@
+import { minOf } from '../../../src/plugin-api.js';
+
 export interface LayoutProblem {
   /** Times of each unit by layout; Infinity where there is none. */
   readonly plain: readonly number[];
@@ -46,7 +48,7 @@ export function leastWithChanges({ plain, blocked, changes }: LayoutProblem): nu
       path.push(index);
       at = arcs[index ^ 1]?.to ?? source;
     }
-    const pushed = Math.min(...path.map((index) => arcs[index]?.capacity ?? 0));
+    const pushed = minOf(path.map((index) => arcs[index]?.capacity ?? 0));
     for (const index of path) {
       const forth = arcs[index];
       const back = arcs[index ^ 1];

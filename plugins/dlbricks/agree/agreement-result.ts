@@ -4,7 +4,7 @@ const figure = z.number().nullable();
 
 export const agreementSchema = z.strictObject({
   provenance: provenanceField,
-  before: z.string().describe('The first side: a stack, or a model'),
+  before: z.string().describe('The first side, or the first model'),
   after: z.string(),
   verdict: z.enum(OUTPUT_VERDICTS).describe('The worst of the outputs'),
   aspects: z

@@ -77,10 +77,18 @@ function longestRun(labels: readonly number[], length: number): Run {
   return best;
 }
 
+/** Most pairs of nodes that are compared, for each node: blocks of a model differ soon, or their first place fits. */
+const MAX_COMPARISONS = 64;
+
+/** Enough for any block of a small model. */
+const MIN_COMPARISONS = 2 ** 19;
+
 class Wiring {
   readonly #producer = new Map<string, number>();
+  #left: number;
 
   constructor(private readonly graph: Model['graph']) {
+    this.#left = Math.max(MIN_COMPARISONS, MAX_COMPARISONS * graph.nodes.length);
     for (const [index, { outputs }] of graph.nodes.entries())
       for (const name of outputs) this.#producer.set(name, index);
   }
@@ -88,7 +96,8 @@ class Wiring {
   isOfBlocks(blocks: RepeatedBlocks): boolean {
     const { first, length, count } = blocks;
     for (let index = first; index < first + (count - 1) * length; index++)
-      if (!this.#areAlike(index, blocks)) return false;
+      if (this.#left-- <= 0 || !this.#areAlike(index, blocks)) return false;
+    this.#left -= this.graph.nodes.length - first - count * length;
     return this.#leavesFromLast(blocks);
   }
 
@@ -135,7 +144,7 @@ class Wiring {
   }
 }
 
-/** Takes linear time, at most times the length of a block. @returns undefined where shortening does not pay */
+/** Takes linear time. @returns undefined where shortening does not pay, or too many places may be a block's first */
 export function findRepeatedBlocks({ graph }: Pick<Model, 'graph'>): RepeatedBlocks | undefined {
   const labels = nodeLabels(graph);
   const runs = likelyLengths(labels)

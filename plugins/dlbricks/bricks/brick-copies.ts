@@ -1,5 +1,6 @@
 import {
   anonymousAttributes,
+  ASSUMED_CACHE_BYTES,
   type Benchmark,
   type BenchmarkInput,
   GATHERING,
@@ -9,6 +10,8 @@ import {
   type Node,
   findStaticType,
   type TensorType,
+  append,
+  maxOf,
 } from '../../../src/plugin-api.js';
 import { brickModel } from '../cut/brick-model.js';
 import { readsLittleButWeights, weightShare } from '../cut/rough-time.js';
@@ -107,7 +110,7 @@ function buildCopies(brick: Brick, source: Model, copies: number, { sets, shared
     }
     for (const output of graph.outputs) {
       const shape = `shape${shapes.length}`;
-      nodes.push(...shapeNodes(nameOf(output), shape, graph.types.get(output)?.elementType));
+      append(nodes, shapeNodes(nameOf(output), shape, graph.types.get(output)?.elementType));
       shapes.push(shape);
     }
   }
@@ -119,7 +122,7 @@ function buildCopies(brick: Brick, source: Model, copies: number, { sets, shared
 /** Few, so that bricks share baselines. */
 const STEPS = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48] as const;
 
-export const MAX_COPIES = Math.max(...STEPS);
+export const MAX_COPIES = maxOf(STEPS);
 
 /** Rough time of a run from which the call is a small part of it. */
 const MIN_RUN_ROUGH_MS = 2;
@@ -138,9 +141,6 @@ const CACHES_OF_DOMINANT_WEIGHTS = 8;
 
 /** Of the footprint, for the same bricks: more memory than the model's is slower, and one copy may double it. */
 const NEAR_ENOUGH = 0.75;
-
-/** Where the system does not state it. */
-const ASSUMED_CACHE_BYTES = 32 * 2 ** 20;
 
 export interface Surroundings {
   readonly modelWeightBytes: number;

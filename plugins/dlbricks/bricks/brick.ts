@@ -13,6 +13,7 @@ import {
   sortedAttributes,
   type Tensor,
   weightlessBenchmark,
+  maxOf,
 } from '../../../src/plugin-api.js';
 import { canonicalLayer, canonicalOpsets } from './canonical-layer.js';
 import type { LastUses } from '../cut/last-uses.js';
@@ -69,7 +70,7 @@ const MAX_VALUES = 1024;
 /** 0 where no list of known values is longer than a suite may show. */
 export function longestPrivateList({ inputs }: Pick<Brick, 'inputs'>): number {
   const lengths = inputs.map(({ isGiven, fill }) => (isGiven === true ? (fill.list?.length ?? 0) : 0));
-  const longest = Math.max(0, ...lengths);
+  const longest = Math.max(0, maxOf(lengths));
   return longest > MAX_VALUES ? longest : 0;
 }
 

@@ -9,6 +9,7 @@ import {
   findMeaning,
   findOldestOpset,
   nestedNodes,
+  maxOf,
 } from '../../../src/plugin-api.js';
 
 // Forms of a layer that no runtime distinguishes become one form, so that layers of all exporters have one signature.
@@ -125,7 +126,7 @@ type AlsoIn = ReadonlyMap<Node, number | undefined>;
 function commonOpset(operators: readonly Node[], version: number, alsoIn: AlsoIn): number | undefined {
   const named = operators.flatMap((node) => alsoIn.get(node) ?? []);
   if (named.length === 0) return undefined;
-  const newest = Math.max(...named);
+  const newest = maxOf(named);
   const isSame = (node: Node): boolean => {
     return findMeaning(node.opType, alsoIn.get(node) ?? version) === findMeaning(node.opType, newest);
   };

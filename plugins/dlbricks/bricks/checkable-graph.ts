@@ -4,6 +4,7 @@ import {
   type Model,
   type Node,
   spelledOut,
+  valuesOfClass,
   weightlessBenchmark,
 } from '../../../src/plugin-api.js';
 
@@ -21,8 +22,14 @@ export function kernelIndex(name: string): number | undefined {
 
 /** With made-up weights, and the values of a run where bricks have such values. @param model the optimized graph */
 export function checkableGraph(model: Model, graph: LayerGraph): CheckableGraph {
-  const { ofRun, given, layers, types } = graph;
-  const known = new Map([...(given ?? []), ...(ofRun?.values ?? [])]);
+  const { ofRun, given, layers, types, classes = [] } = graph;
+  const constants = model.graph.initializers;
+  // The runtime has computed masks from constants.
+  const masks = [...classes].flatMap(([name, one]) => {
+    const constant = constants.get(name);
+    return constant?.elementType === 'float32' ? [[name, valuesOfClass(one, constant)] as const] : [];
+  });
+  const known = new Map([...masks, ...(given ?? []), ...(ofRun?.values ?? [])]);
   const indexOf = new Map(layers.map((layer, index) => [layer, index]));
   const made = new Set(model.graph.nodes.flatMap(({ outputs }) => outputs));
   const replaced = [...(ofRun?.values.keys() ?? [])].filter((name) => made.has(name));

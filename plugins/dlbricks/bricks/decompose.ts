@@ -21,6 +21,7 @@ import {
   withClassesOfConstants,
 } from '../../../src/plugin-api.js';
 import type { Cut } from '../cut/cut.js';
+import { madeUpConstants } from '../cut/made-up-values.js';
 import { type CheckableGraph, checkableGraph } from './checkable-graph.js';
 import { countTexts, type EmptyCall } from './empty-call.js';
 import { type Values, type WeightsOfRun, withValuesOfRun } from './values-of-run.js';
@@ -57,8 +58,15 @@ export function chooseGranularity(
 type GraphSettings = Pick<CutSettings, 'cut' | 'keep_dynamic' | 'values' | 'runOptions'>;
 
 export function countEnds({ graph }: Model): EmptyCall {
-  const texts = countTexts(graph.inputs.flatMap((name) => graph.types.get(name) ?? []));
-  return { inputs: graph.inputs.length, outputs: graph.outputs.length, ...(texts > 0 && { texts }) };
+  const countOf = (names: readonly string[]): number =>
+    countTexts(names.flatMap((name) => graph.types.get(name) ?? []));
+  const [texts, returned] = [countOf(graph.inputs), countOf(graph.outputs)];
+  return {
+    inputs: graph.inputs.length,
+    outputs: graph.outputs.length,
+    ...(texts > 0 && { texts }),
+    ...(returned > 0 && { returned_texts: returned }),
+  };
 }
 
 export function buildWholeBenchmark(
@@ -101,7 +109,8 @@ async function graphByRun(
   const { cut, runOptions } = settings;
   const ofFile = weights === 'own' && own?.weights !== undefined ? { weights: own.weights } : {};
   const known = (graph: LayerGraph, values: ReadonlyMap<string, InferredValue> = new Map()): LayerGraph => {
-    const classed = { ...graph, classes: valueClasses(model.graph) };
+    const madeUp = weights === 'own' ? undefined : madeUpConstants(model);
+    const classed = { ...graph, classes: valueClasses(model.graph), madeUp };
     return steeringValues ? withValuesOfRun(classed, values, weights) : classed;
   };
   if (cut === 'layer') {

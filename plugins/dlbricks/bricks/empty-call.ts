@@ -1,6 +1,7 @@
 import {
   type Benchmark,
   type BenchmarkInput,
+  type Tensor,
   type TensorType,
   type DeclaredType,
   elementCount,
@@ -66,6 +67,8 @@ export interface EmptyCall {
   readonly outputs: number;
   /** Elements of all inputs that are texts; absent for none. Each is copied on its way into the runtime. */
   readonly texts?: number | undefined;
+  /** The same of all outputs. */
+  readonly returned_texts?: number | undefined;
 }
 
 export function countTexts(types: readonly DeclaredType[]): number {
@@ -84,9 +87,20 @@ export interface PackedValues {
   readonly opset: number;
 }
 
+const TEXTS = 'texts';
+
+/** As many as a run returns: one short text, repeated. */
+function textsOf(count: number): readonly (readonly [string, Tensor])[] {
+  const size = new Uint8Array(BigInt64Array.of(BigInt(count)).buffer);
+  return [
+    ['text', { elementType: 'string', dims: [1], data: { kind: 'strings', values: [Buffer.from('machine')] } }],
+    ['count', { elementType: 'int64', dims: [1], data: { kind: 'inline', bytes: size } }],
+  ];
+}
+
 /** @param joined whether shapes leave as one output, or each as its own */
 export function emptyCall(
-  { inputs, outputs: shapes, texts = 0 }: EmptyCall,
+  { inputs, outputs: shapes, texts = 0, returned_texts: returned = 0 }: EmptyCall,
   { joined, packed }: { readonly joined: boolean; readonly packed?: PackedValues | undefined },
 ): Benchmark {
   const made = Array.from({ length: Math.max(1, inputs) }, (_, index): BenchmarkInput => {
@@ -103,7 +117,14 @@ export function emptyCall(
     const value = values[index] ?? made[index % made.length];
     return value === undefined ? [] : shapeNodes(value.name, output, value.elementType);
   });
-  const leaving = joined ? [JOINED] : outputs;
+  const leaving = new Map<string, DeclaredType>((joined ? [JOINED] : outputs).map((name) => [name, SHAPE]));
+  if (returned > 0) {
+    // In place of the first shape.
+    const [replaced = ''] = leaving.keys();
+    leaving.delete(replaced);
+    leaving.set(TEXTS, { elementType: 'string', dims: [returned] });
+    nodes.push({ name: '', opType: 'Expand', domain: '', inputs: ['text', 'count'], outputs: [TEXTS], attributes: [] });
+  }
   const model = {
     source: 'empty call',
     irVersion: packed?.irVersion ?? 10,
@@ -111,8 +132,8 @@ export function emptyCall(
     graph: {
       name: 'call',
       nodes: joined ? [...nodes, joinNode(outputs)] : nodes,
-      initializers: new Map(),
+      initializers: new Map(returned > 0 ? textsOf(returned) : []),
     },
   };
-  return buildBenchmark(model, [...made, ...values], new Map(leaving.map((name) => [name, SHAPE])));
+  return buildBenchmark(model, [...made, ...values], leaving);
 }

@@ -3,7 +3,6 @@ import {
   type BenchmarkInput,
   type DeclaredType,
   isProducible,
-  type LayerGraph,
   type Node,
   Producers,
   sumOf,
@@ -14,14 +13,6 @@ import { ANY_OPSET, buildBenchmark, joinNode, shapeNode } from './empty-call.js'
 
 /** Handing over less takes no significant time. */
 const MIN_BYTES = 2 ** 16;
-
-/** An output may be a constant of the graph. Values that are no tensors have no type. */
-export function typesOf({ types, constants }: LayerGraph, names: readonly string[]): readonly TensorType[] {
-  return names.flatMap((name): readonly TensorType[] => {
-    const type = types.get(name) ?? constants.get(name);
-    return type === undefined ? [] : [{ elementType: type.elementType, dims: type.dims }];
-  });
-}
 
 export type OutputCopy = NonNullable<ReturnType<typeof outputCopy>>;
 

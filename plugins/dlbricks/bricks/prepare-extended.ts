@@ -8,12 +8,14 @@ import {
   counted,
   gigabytes,
   type Limits,
+  maxOf,
 } from '../../../src/plugin-api.js';
 import { findRepeatedBlocks, type RepeatedBlocks } from '../blocks/find-blocks.js';
 import { shortenModel, extendSequences } from '../blocks/shorten-model.js';
+import { typesOf } from '../work/layer-facts.js';
 import { chooseGranularity, type CutSettings, decompose, countEnds } from './decompose.js';
 import { emptyCall } from './empty-call.js';
-import { outputCopy, typesOf } from './output-copy.js';
+import { outputCopy } from './output-copy.js';
 import { hasShortKernels, roundedFootprint, computeFootprint } from './unique-bricks.js';
 
 /** More bytes of weights need further files: protobuf's limit. */
@@ -25,6 +27,9 @@ const MIN_BLOCKS_TO_BE_FASTER = 8;
 /** Both shortened graphs over the whole one. Each also has what is beside the blocks, such as a table of words. */
 const MAX_NODES = 2 / 3;
 const MAX_BYTES = 1;
+
+/** The time of a runtime's optimizer grows faster than the number of nodes, and these take it tens of seconds. */
+const SLOW_NODES = 10_000;
 
 const FEWER = 2;
 const MORE = 3;
@@ -41,10 +46,6 @@ export type Extension =
 
 function initializerBytes({ graph }: Model): number {
   return sumOf([...graph.initializers.values()].map(tensorBytes));
-}
-
-function largestInitializerBytes({ graph }: Model): number {
-  return Math.max(0, ...[...graph.initializers.values()].map(tensorBytes));
 }
 
 function isFaster(
@@ -154,6 +155,16 @@ export async function prepareExtended(
   };
 }
 
+/** To show before a runtime optimizes so many nodes that it takes long; undefined for fewer. */
+export function nodesNote(loaded: LoadedModel, settings: CutSettings): string | undefined {
+  const { length } = loaded.model.graph.nodes;
+  if (settings.cut === 'layer' || length < SLOW_NODES) return undefined;
+  const blocks = describeShortening(loaded, settings)?.blocks;
+  const nodes = blocks === undefined ? length : length - (blocks.count - MORE) * blocks.length;
+  if (nodes < SLOW_NODES) return undefined;
+  return `${loaded.name}: a graph of ${counted(nodes, 'node')} is optimized, which may take minutes`;
+}
+
 /** To show before anything of a large model is built; undefined for models that are not large. */
 export function bytesNote(
   loaded: LoadedModel,
@@ -170,7 +181,8 @@ export function bytesNote(
     const block = `${counted(blocks.count, 'repeated block')} of ${counted(blocks.length, 'layer')}`;
     parts.push(`${block}: graphs with at most ${gigabytes(shortenedBytes)} are optimized`);
   } else if (building.cut === 'kernel') parts.push('its whole graph is optimized');
-  parts.push(`its largest weight has ${gigabytes(largestInitializerBytes(model))}`);
+  const largest = Math.max(0, maxOf([...model.graph.initializers.values()].map(tensorBytes)));
+  parts.push(`its largest weight has ${gigabytes(largest)}`);
   const limit = gigabytes(limits.memoryLimitBytes);
   parts.push(`the limit of a measurement is ${limit}`);
   if (measureEndToEnd && wholeBytes > limits.memoryLimitBytes)

@@ -93,7 +93,7 @@ async function adviseAndShow(references: readonly string[], options: AdviseOptio
       try {
         found.push(await adviseOn(one, settings, { ...context, onEvent }));
       } catch (error) {
-        if (loaded.length === 1 && !host.signal.aborted) throw error;
+        if (found.length === 0 && one === loaded.at(-1) && !host.signal.aborted) throw error;
         failed++;
         progress.warn(`warning: ${messageOf(error)}`);
       }

@@ -33,6 +33,7 @@ import {
   wholeBenchmark,
   withPicture,
   writeShown,
+  append,
 } from '../../../src/plugin-api.js';
 import { compareValues, isWithinTolerance, findParting, dequantizedNames, NO_FIGURES } from '../agree/agreement.js';
 import {
@@ -59,8 +60,8 @@ interface Half {
 const ELEMENTS = { output: 65_536, layer: 4096 } as const;
 
 const HELP = `
-Two stacks get the same models and inputs; two models get the same stack and
-the same input. A stack is written as for 'mlmodelscope compare': 'default',
+Two sides get the same models and inputs; two models get default settings and
+the same input. A side is written as for 'mlmodelscope compare': 'default',
 settings such as threads=2, framework=onnxruntime-web, agent=HOST:PORT, or a
 version such as onnxruntime-node@1.27.0. Each output is compared: the largest
 difference, the same over the largest element, the cosine, and for rows of
@@ -141,20 +142,20 @@ interface Agreed {
 }
 
 /** @throws PlatformError `usage` for a side that is none */
-async function agreeStacks(
+async function agreeSides(
   texts: Both<string>,
   references: readonly string[],
   options: AgreeOptions,
   host: CommandHost,
 ): Promise<Agreed> {
-  const stacks = await openSides(texts, references, options, host);
-  const [first, second] = stacks;
+  const opened = await openSides(texts, references, options, host);
+  const [first, second] = opened;
   const outputs: ComparedOutput[] = [];
   for (const [index, loaded] of first.loaded.entries()) {
     const other = { ...second, loaded: second.loaded[index] ?? loaded };
-    outputs.push(...(await comparedOutputs([{ ...first, loaded }, other], 'made up', host.signal)));
+    append(outputs, await comparedOutputs([{ ...first, loaded }, other], 'made up', host.signal));
   }
-  const aspects = listAspects(stacks).map((aspect) => ({ ...aspect, input_difference: null }));
+  const aspects = listAspects(opened).map((aspect) => ({ ...aspect, input_difference: null }));
   return { outputs, aspects, models: first.loaded, agent: first.agent };
 }
 
@@ -231,38 +232,38 @@ async function agreeModels(
   for (const [name, picture] of pictures) {
     const one = half(await withPicture(models[0], inputs[0], picture));
     const other = half(await withPicture(models[1], inputs[1], picture));
-    outputs.push(...(await comparedOutputs([one, other], name, host.signal)));
+    append(outputs, await comparedOutputs([one, other], name, host.signal));
   }
   const [picture = madeUpPicture()] = pictures.values();
   const elementType = models[0].model.graph.types.get(inputs[0].name)?.elementType ?? 'float32';
-  aspects.push(...differingSteps(inputs[0].steps, inputs[1].steps, picture, elementType));
+  append(aspects, differingSteps(inputs[0].steps, inputs[1].steps, picture, elementType));
   return { outputs, aspects, models, agent };
 }
 
-/** @throws PlatformError `usage` for a stack and a model, and for two stacks without a model */
+/** @throws PlatformError `usage` for a side and a model, and for two sides without a model */
 function agree(
-  sides: Both<string>,
+  texts: Both<string>,
   given: readonly string[],
   options: AgreeOptions,
   host: CommandHost,
 ): Promise<Agreed> {
-  const stacks = sides.filter(isSide);
-  if (stacks.length === 1) {
-    const problem = `${stacks[0] ?? ''} is a stack and the other side is not`;
-    throw new PlatformError('usage', `${problem}; name two stacks or two models`);
+  const sides = texts.filter(isSide);
+  if (sides.length === 1) {
+    const problem = `${sides[0] ?? ''} is a side and the other one is a model`;
+    throw new PlatformError('usage', `${problem}; name two sides or two models`);
   }
-  if (stacks.length === 0) return agreeModels(sides, given, options, host);
-  if (given.length > 0) return agreeStacks(sides, given, options, host);
-  throw new PlatformError('usage', 'two stacks need models: name them after --, as in -- zoo:resnet18');
+  if (sides.length === 0) return agreeModels(texts, given, options, host);
+  if (given.length > 0) return agreeSides(texts, given, options, host);
+  throw new PlatformError('usage', 'two sides need models: name them after --, as in -- zoo:resnet18');
 }
 
 export function registerAgree(program: Command, host: CommandHost): void {
   const command = program
     .command('agree')
-    .description('Give two stacks or two models the same inputs, and say how far their outputs agree')
-    .argument('<a>', "a stack, as in 'optimization_level=disabled', or a model")
+    .description('Give two sides or two models the same inputs, and say how far their outputs agree')
+    .argument('<a>', "a side, as in 'optimization_level=disabled', or a model")
     .argument('<b>', 'what to compare with it')
-    .argument('[input...]', 'for two stacks the models; for two models pictures (default: a made-up one)');
+    .argument('[input...]', 'for two sides the models; for two models pictures (default: a made-up one)');
   addAllowVersionOption(addInputOptions(addQuietOption(addTableOptions(command))))
     .addHelpText('after', HELP)
     .action(async (before: string, after: string, given: readonly string[], options: AgreeOptions) => {

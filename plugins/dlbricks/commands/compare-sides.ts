@@ -30,7 +30,7 @@ import { prepareOrRefuse } from '../bricks/prepare-model.js';
 import { compareRounds, pairTasks, type PreparedSide } from '../compare/compare-rounds.js';
 import { comparisonDocument } from '../compare/comparison-result.js';
 import type { ComparisonDocument } from '../compare/comparison-schema.js';
-import { stackKey, type Side, parseSide } from '../compare/side.js';
+import { placeKey, type Side, parseSide } from '../compare/side.js';
 import { prepareModels } from './prepare-models.js';
 
 export interface SidesOptions
@@ -51,7 +51,7 @@ async function connectAgents([first, second]: Both<Side>, host: CommandHost): Pr
     return host.connect(agent, framework, runtime?.folder);
   };
   const one = await connect(first);
-  const other = stackKey(first) === stackKey(second) ? one : await connect(second);
+  const other = placeKey(first) === placeKey(second) ? one : await connect(second);
   // With the weights of files on one side alone, the two would run different models.
   if ((one.offerWeights === undefined) === (other.offerWeights === undefined)) return [one, other];
   const withoutFiles = ({ offerWeights: _, ...agent }: BenchmarkAgent): BenchmarkAgent => agent;

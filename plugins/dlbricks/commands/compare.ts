@@ -11,7 +11,7 @@ import {
   EXIT_PARTIAL,
   EXIT_REFUSED,
   numberFrom,
-  numberOption,
+  percentOption,
   type OutputOptions,
   parseModelReference,
   PlatformError,
@@ -24,7 +24,7 @@ import {
 import { compareReports, type Comparable } from '../compare/compare-reports.js';
 import { comparisonDocument, shownComparison } from '../compare/comparison-result.js';
 import type { ComparisonDocument } from '../compare/comparison-schema.js';
-import { judgeRows, type Occasion } from '../compare/gate.js';
+import { isBlind, judgeRows, type Occasion } from '../compare/gate.js';
 import { isOfStore, readSide } from '../compare/read-sides.js';
 import { isSide } from '../compare/side.js';
 import { saveKernels } from '../compare/save-kernels.js';
@@ -44,7 +44,7 @@ const OF_SOFTWARE: ReadonlySet<string> = new Set([...SOFTWARE_FACTS, 'kernel', '
 
 type Compared = Omit<Occasion, 'where'>;
 
-const limitOption = numberOption(numberFrom(0, 1_000_000));
+const limitOption = percentOption(numberFrom(0, 1_000_000));
 
 interface Result {
   readonly name: string;
@@ -166,6 +166,12 @@ async function judge(
   const occasions = compared.map((one) => {
     return { ...one, where: measured === undefined ? `in ${one.document.after}` : 'the first time' };
   });
+  const blind = compared.flatMap(({ document }) => document.models.filter((row) => isBlind(row, limitPercent)));
+  if (blind.length > 0) {
+    const rows = blind.map(({ label, seen_from_percent: from }) => `${label} (seen from ${from?.toFixed(1)} %)`);
+    const problem = `a model that is slower by ${limitPercent} % would not have been seen: ${rows.join(', ')}`;
+    host.warn(`warning: ${problem}; measure on a quieter machine${measured ? ', or with more --rounds' : ''}`);
+  }
   let judged = judgeRows(occasions, limitPercent);
   if (judged.slower.length > 0 && measured !== undefined) {
     host.warn(`note: ${above}: ${labelsOf(judged.slower)}; measured once more to be sure`);
@@ -246,7 +252,7 @@ export function registerCompare(program: Command, host: CommandHost): void {
     .option(
       '--fail-above <percent>',
       'exit with 4 if a model is slower by more than this, and by more than chance explains; two sides are measured once more first',
-      (text: string) => limitOption(text.replace(/%$/, '')),
+      limitOption,
     )
     .option(
       '--baseline <file>',
@@ -287,7 +293,10 @@ export function registerCompare(program: Command, host: CommandHost): void {
         host.warn(`note: files of kernels that differ in ${options.saveKernels}: ${saved}`);
       }
       const { failAbove } = options;
-      if (failAbove === undefined || host.signal.aborted) return;
+      if (host.signal.aborted) return;
+      if (measured !== undefined && document.models.some(({ reason }) => reason !== null))
+        host.setExitCode(EXIT_PARTIAL);
+      if (failAbove === undefined) return;
       await judge(compared, failAbove, measured, host);
     });
 }

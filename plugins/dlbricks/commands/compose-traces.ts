@@ -14,6 +14,7 @@ import {
   writeShown,
   readStoredTraces,
   storedSystems,
+  append,
 } from '../../../src/plugin-api.js';
 import { chromeTrace, timedSum } from '../traces/chrome-trace.js';
 import {
@@ -209,7 +210,7 @@ export async function composeFromTraces(
   for (const model of inFiles) sums.push(await estimateOnnx(model, options, estimator, agent, host));
   const [refused] = book.refused.values();
   if (references.length === 0 && refused !== undefined) throw new PlatformError('usage', refused);
-  if (references.length === 0) sums.push(...(await estimateTargets(book.targets, settings.reuse)));
+  if (references.length === 0) append(sums, await estimateTargets(book.targets, settings.reuse));
   if (sums.length === 0) throw new PlatformError('usage', NO_LAYERS);
   // The error of estimates is learned from estimates that use no measurement of their own model.
   const whole = book.targets.filter(({ wholeMs }) => wholeMs !== undefined);

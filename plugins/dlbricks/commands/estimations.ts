@@ -11,6 +11,8 @@ import {
   DEFAULT_LIMITS,
   loadBatches,
   runsOn,
+  append,
+  maxOf,
 } from '../../../src/plugin-api.js';
 import { type CellAxes, listRequests, mergeAxes, listCells } from '../cells.js';
 import { type Estimation, readEstimation, toEstimation } from '../estimation.js';
@@ -54,7 +56,7 @@ async function readManifest(path: string, options: SweepMeasuringOptions, host: 
     inputs: options.input,
     signal: host.signal,
     allowVersion: options.allowVersion,
-    threads: options.threads && Math.max(...options.threads),
+    threads: options.threads && maxOf(options.threads),
     check: ({ plugin }) => {
       if (plugin === 'dlbricks') return;
       const problem = `${path}: plugin: expected dlbricks, found ${plugin}`;
@@ -131,11 +133,11 @@ export async function readEstimations(
   for (const [index, reference] of references.entries()) {
     if (areEvaluations[index] === true) {
       if (references.indexOf(reference) < index) continue;
-      estimations.push(...(await readManifestEstimations(reference, options, agent, host, asked)));
+      append(estimations, await readManifestEstimations(reference, options, agent, host, asked));
     } else if (index === areEvaluations.indexOf(false)) {
       const { cut = asked.usualAxes?.cut, granularity = asked.usualAxes?.granularity } = options;
       const axes = { ...options, cut, granularity };
-      estimations.push(...(await loadModelEstimations(models, axes, agent, host, asked.forced, canBeNone)));
+      append(estimations, await loadModelEstimations(models, axes, agent, host, asked.forced, canBeNone));
     }
   }
   return estimations;

@@ -36,7 +36,9 @@ interface GenerateOptions extends MeasuringOptions, AgentOptions {
 function listEmptyCalls(models: readonly LoadedModel[], cut: Cut): readonly EmptyCall[] {
   if (cut === 'layer') return [];
   const calls = distinctByContent(models.map(({ model }) => countEnds(model)));
-  return calls.sort((a, b) => a.inputs - b.inputs || a.outputs - b.outputs || (a.texts ?? 0) - (b.texts ?? 0));
+  const byTexts = (a: EmptyCall, b: EmptyCall): number =>
+    (a.texts ?? 0) - (b.texts ?? 0) || (a.returned_texts ?? 0) - (b.returned_texts ?? 0);
+  return calls.sort((a, b) => a.inputs - b.inputs || a.outputs - b.outputs || byTexts(a, b));
 }
 
 /** Each list of types once, in an order that discloses nothing. */

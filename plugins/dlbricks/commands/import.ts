@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import {
+  counted,
   addStoreOption,
   type CommandHost,
   PlatformError,
@@ -9,6 +10,7 @@ import {
   type TraceFormat,
   oneLine,
   storeTraces,
+  append,
 } from '../../../src/plugin-api.js';
 
 export interface TraceReadingOptions {
@@ -35,7 +37,7 @@ export async function readTraces(
     for (const [done, file] of files.entries()) {
       progress.step('reading', done, files.length, file);
       const onProgress = (bytes: number): void => progress.within(`${Math.round(bytes / 1e6)} MB`);
-      models.push(...(await readTrace(file, { ...options, signal: host.signal, onProgress })));
+      append(models, await readTrace(file, { ...options, signal: host.signal, onProgress }));
     }
   } finally {
     progress.stop();
@@ -101,9 +103,11 @@ Examples:
       if (options.quiet === true) return;
       for (const { model, source, system, layers, wholeMs } of models) {
         const runs = layers.reduce((sum, layer) => sum + layer.runs, 0);
-        const whole = wholeMs.length === 0 ? '' : `, ${wholeMs.length} runs of the whole model`;
+        const whole = wholeMs.length === 0 ? '' : `, ${counted(wholeMs.length, 'run')} of the whole model`;
         const count = new Set(layers.map(({ index }) => index)).size;
-        host.print(`${oneLine(`${model ?? source}: ${count} layers, ${runs} times${whole}; system: ${system}`)}\n`);
+        host.print(
+          `${oneLine(`${model ?? source}: ${counted(count, 'layer')}, ${counted(runs, 'time')}${whole}; system: ${system}`)}\n`,
+        );
       }
     });
 }

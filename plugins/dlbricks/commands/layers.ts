@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import {
+  counted,
   addAgentOptions,
   addBatchOption,
   addInputOptions,
@@ -109,7 +110,7 @@ export function registerPatterns(parent: Command, host: CommandHost): void {
       const table = patternsTable(countPatterns(graphs, options.length), options.length, graphs.length);
       const shown = shownTable(table, {
         document: { provenance: buildProvenance({ models: loaded }), ...table },
-        title: `Sequences of ${options.length} layer types in ${loaded.map(({ name }) => name).join(', ')}`,
+        title: `Sequences of ${counted(options.length, 'layer type')} in ${loaded.map(({ name }) => name).join(', ')}`,
       });
       await writeShown(shown, outputs, host);
     });

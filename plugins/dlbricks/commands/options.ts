@@ -23,6 +23,7 @@ import {
   addReuseOptions,
   type LogOption,
   numberOption,
+  percentOption,
   type OutputOptions,
   PlatformError,
   type ProtocolOptions,
@@ -99,10 +100,6 @@ const DEFAULT_SETTINGS = settingsSchema.parse({});
 
 const lengthOption = numberOption(settingsSchema.shape.granularity);
 
-function granularityOption(text: string): Granularity {
-  return text === AUTO ? AUTO : lengthOption(text);
-}
-
 function cutOption(text: string): Cut {
   const found = CUTS.find((cut) => cut === text);
   if (found !== undefined) return found;
@@ -116,7 +113,7 @@ const CUT = `graph that is cut: kernel, the runtime's optimized graph; layer, th
 function addGraphOptions(command: Command, several: boolean): Command {
   const granularity = several
     ? new Option('-G, --granularity <n,...>', `${LONGEST}; a list as in 1,2,${AUTO}`).argParser(
-        listOption(granularityOption),
+        listOption((text): Granularity => (text === AUTO ? AUTO : lengthOption(text))),
       )
     : new Option('-G, --granularity <n>', LONGEST).argParser(lengthOption);
   const cut = several
@@ -159,7 +156,7 @@ export function addRunOptions(command: Command): Command {
     .option(
       '--target-error <percent>',
       `repeat bricks in new processes until each estimate's interval is within ± this (default: ${DEFAULT_SETTINGS.target_error}); kernel cut only`,
-      numberOption(settingsSchema.shape.target_error),
+      percentOption(settingsSchema.shape.target_error),
     )
     .option(
       '--repeat-limit <factor>',

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import {
+  counted,
   COMMAND_DEFAULTS,
   type CommandHost,
   PlatformError,
@@ -10,6 +11,7 @@ import {
   writeExports,
   measuringContext,
   setMeasuringExit,
+  maxOf,
 } from '../../../src/plugin-api.js';
 import { readEstimations } from './estimations.js';
 import {
@@ -58,7 +60,9 @@ async function runSuite(folder: string, options: SweepMeasuringOptions, host: Co
   await writeExports(() => resultsText(result.measurements, provenance), exports, host);
   const { length: found } = result.measurements;
   const failed = result.measurements.filter(({ outcome }) => outcome.kind === 'failure').length;
-  progress.note(`${found} measurements of the suite's bricks, ${result.measured} of them taken now; ${failed} failed`);
+  progress.note(
+    `${counted(found, 'measurement')} of the suite's bricks, ${result.measured} of them taken now; ${failed} failed`,
+  );
   if (exports.length === 0)
     progress.note('the results are in the store; --export-json FILE writes them for their owner');
   setMeasuringExit(host, { isInterrupted: result.interrupted, isPartial: failed > 0, remeasure });
@@ -115,14 +119,14 @@ Examples:
       if (suite !== undefined) {
         const problem = '--log is for models and evaluations; a suite says nothing about its models';
         if (options.log !== undefined) throw new PlatformError('usage', problem);
-        if (options.strict === true) await requireFitMachine(Math.max(...asked));
+        if (options.strict === true) await requireFitMachine(maxOf(asked));
         await runSuite(suite, options, host);
         return;
       }
       const agent = await host.connect(options.agent, options.framework);
       const estimations = await readEstimations(references, options, agent, host);
       if (options.strict === true)
-        await requireFitMachine(Math.max(...estimations.map(({ runOptions }) => runOptions.threads)));
+        await requireFitMachine(maxOf(estimations.map(({ runOptions }) => runOptions.threads)));
       await runAndReport(estimations, agent, options, host);
     });
 }

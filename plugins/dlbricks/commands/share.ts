@@ -5,6 +5,7 @@ import {
   addStoreOption,
   addTableOptions,
   type CommandHost,
+  EXIT_PARTIAL,
   identifySystem,
   prepareOutputs,
   buildProvenance,
@@ -45,7 +46,11 @@ export function registerShare(parent: Command, host: CommandHost): void {
       const store = await host.openStore(options.store, { access: 'read' });
       const found = await loadAndPrepare(references, options, agent, host, prepareOrRefuse);
       const { settings, loaded, prepared: models, header } = found;
-      for (const { recipe, refusal } of models) if (refusal !== undefined) host.warn(`${recipe.name}: ${refusal}`);
+      for (const { recipe, refusal } of models) {
+        if (refusal === undefined) continue;
+        host.warn(`${recipe.name}: ${refusal}`);
+        host.setExitCode(EXIT_PARTIAL);
+      }
       const system = identifySystem(agent.description, settings.runOptions);
       const measuring = parseMeasureSettings(options, agent.description);
       const { protocol } = measuring;

@@ -1,5 +1,5 @@
 import { distinctByContent, ownValue, type EstimatedBricks, type runtimeText } from '../../../src/plugin-api.js';
-import { geometricMean } from '../estimate/statistics.js';
+import { CONFIDENCE, geometricMean } from '../estimate/statistics.js';
 import { bothRatios, comparedBrick, type Comparison, judgeRatio, type Ratio } from './comparison.js';
 import type { Aspect, ComparedBrick, ComparedModel } from './comparison-schema.js';
 import { dimensionsOf, labelRows, type LabelledRow, type Row, rowKey, settingsOf } from './row.js';
@@ -52,10 +52,7 @@ interface EntryPair {
   readonly label: string;
 }
 
-/** That intervals contain all ratios of a table at once. */
-const CONFIDENCE = 0.95;
-
-/** Half widths in standard errors of `count` intervals at once (Bonferroni; Abramowitz and Stegun 1964, 26.2.23). */
+/** Half widths in standard errors of `count` intervals that hold at once (Bonferroni; Abramowitz and Stegun 1964, 26.2.23). */
 export function intervalFactor(count: number): number {
   const t = Math.sqrt(-2 * Math.log((1 - CONFIDENCE) / 2 / Math.max(1, count)));
   return t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)));

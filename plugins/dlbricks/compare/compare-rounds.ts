@@ -1,6 +1,7 @@
 import {
   type Both,
   type KnownResults,
+  measurementWarnings,
   type PairedConfidence,
   pairedRatio,
   type PairedTimes,
@@ -12,6 +13,7 @@ import {
   type System,
   type Task,
   taskKey,
+  minOf,
 } from '../../../src/plugin-api.js';
 import { computeContext } from '../bricks/needs.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
@@ -222,7 +224,7 @@ function computeOverall(
   ofModels: readonly (readonly PairedTimes[])[],
   confidence: PairedConfidence,
 ): Ratio | undefined {
-  const rounds = Math.min(...ofModels.map((times) => times.length));
+  const rounds = minOf(ofModels.map((times) => times.length));
   if (!Number.isFinite(rounds)) return undefined;
   const means = Array.from({ length: rounds }, (_, round): PairedTimes => {
     const side = (of: 0 | 1): number => geometricMean(ofModels.flatMap((times) => times[round]?.[of] ?? [])) ?? 0;
@@ -276,6 +278,10 @@ export function compareRounds(
     counterparts.addModel(names[index] ?? '', parts, [one, other]);
   }
   const bricks = [...counterparts.found.values()];
+  const [before, after] = mapBoth(sides, ({ system: { cores, runOptions } }, side) => {
+    const taken = rounds.flatMap((round) => [...round[side].measurements()]);
+    return measurementWarnings(taken, { threads: runOptions.threads, cores, canRemeasure: false });
+  });
   return {
     aspects: listAspects(sides),
     models,
@@ -283,6 +289,7 @@ export function compareRounds(
     bricks: bricks.flatMap((brick) => compareCounterpart(brick, bricks.length)),
     unmatched: counterparts.unmatched,
     rounds: rounds.length,
+    warnings: { before, after },
     unpaired: { before: [], after: [] },
   };
 }

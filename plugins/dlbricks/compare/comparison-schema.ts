@@ -66,7 +66,7 @@ export const comparisonSchema = z.strictObject({
   warnings: z
     .array(z.strictObject({ cause: z.string(), message: z.string().describe('With the name of the side') }))
     .default([])
-    .describe('Those of the two sides, where each was measured on its own'),
+    .describe('Those of the two sides'),
   models: z.array(rowSchema),
   geometric_mean: z.strictObject({ models: z.int().describe('Rows of models in the mean'), ...ratioSchema }),
   bricks: z

@@ -1,5 +1,5 @@
 import type { ComparedModel, ComparisonDocument } from './comparison-schema.js';
-import { type LabelledRow, rowBefore, rowKey } from './row.js';
+import { type LabelledRow, rowKey } from './row.js';
 
 export interface Occasion {
   readonly document: ComparisonDocument;
@@ -26,6 +26,11 @@ export interface Judged {
   readonly open: readonly JudgedRow[];
 }
 
+/** Whether a row passes although its interval could not show a change of the limit. */
+export function isBlind({ verdict, seen_from_percent: from }: ComparedModel, limitPercent: number): boolean {
+  return limitPercent > 0 && verdict === 'no difference seen' && (from ?? 0) > limitPercent;
+}
+
 /** Rows of all occasions by what they are on the first side, which all have in common. */
 export function judgeRows(occasions: readonly Occasion[], limitPercent: number): Judged {
   const found = new Map<string, JudgedRow>();
@@ -39,7 +44,7 @@ export function judgeRows(occasions: readonly Occasion[], limitPercent: number):
   };
   for (const { document, vanished, where } of occasions) {
     for (const one of document.models) {
-      const row = rowOf(rowKey(rowBefore(one)), one.label, one.model);
+      const row = rowOf(rowKey({ ...one, threads: one.threads_before }), one.label, one.model);
       if (one.verdict !== null) (isAbove(one) ? row.slower : row.notSlower).push(where);
       else row.undecided.push(`${one.reason === null ? 'no interval' : 'not compared'} ${where}`);
     }

@@ -80,8 +80,8 @@ async function ofReports(reference: string): Promise<readonly Comparable[]> {
   throw new PlatformError('usage', [`${reference}: ${problem}; it has:`, ...list].join('\n'));
 }
 
-function readNumber(value: unknown, usual: number): number {
-  return typeof value === 'number' ? value : usual;
+function readCount(value: unknown): number {
+  return typeof value === 'number' ? value : 1;
 }
 
 /** @throws PlatformError `usage` for a log that was edited */
@@ -101,11 +101,11 @@ async function ofLog(path: string): Promise<readonly Comparable[]> {
     const models = log.achieved[index] ?? [];
     const { session, ...runtime } = runtimeIn(evaluation['settings']);
     const { cut, granularity } = (evaluation['settings'] ?? {}) as Record<string, unknown>;
-    const threads = readNumber(evaluation['threads'], 1);
+    const threads = readCount(evaluation['threads']);
     return {
       system: { fingerprint: '', ...stack, threads, ...runtime, session: listSessionEntries(session) },
       settings: {
-        ...{ batch: readNumber(evaluation['batch_size'], 1), plugin: evaluation['plugin'], cut, granularity },
+        ...{ batch: readCount(evaluation['batch_size']), plugin: evaluation['plugin'], cut, granularity },
         ...(evaluation['protocol'] as object),
       },
       summary: { spread_percent: models.find(({ spread_percent: spread }) => spread)?.spread_percent ?? null },

@@ -1,6 +1,5 @@
 import { counted, groupedBy, runtimeText } from '../../../src/plugin-api.js';
 import { DEFAULT_SETTINGS, wordsOfCut } from '../report/configuration.js';
-import type { ComparedModel } from './comparison-schema.js';
 
 /** What pairs a row of the first side with one of the second. */
 export interface Row {
@@ -34,11 +33,6 @@ export function settingsOf(
 
 export function rowKey({ model, batch, dimensions, threads, settings }: Row): string {
   return JSON.stringify([model, batch, dimensions, threads, settings]);
-}
-
-/** The row of the first side. */
-export function rowBefore({ model, batch, dimensions, threads_before: threads, settings }: ComparedModel): Row {
-  return { model, batch, dimensions, threads, settings };
 }
 
 function labelAmong({ model, batch, dimensions, threads, settings = '' }: Row, rows: readonly Row[]): string {

@@ -79,6 +79,6 @@ export function isSide(text: string): boolean {
 }
 
 /** Two sides with the same place have the same agent. */
-export function stackKey({ agent, framework, runtime }: Side): string {
+export function placeKey({ agent, framework, runtime }: Side): string {
   return JSON.stringify([agent, framework, runtime?.folder]);
 }

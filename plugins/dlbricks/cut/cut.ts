@@ -1,4 +1,4 @@
-import type { LayerGraph } from '../../../src/plugin-api.js';
+import { type LayerGraph, maxOf } from '../../../src/plugin-api.js';
 import { cutAtFewestValues } from './kernel-cut.js';
 import { findModelSubgraphs, type Sequence } from './layer-cut.js';
 import { lastUses } from './last-uses.js';
@@ -21,7 +21,7 @@ export function joinAtOpaqueValues(graph: LayerGraph, sequences: readonly Sequen
   /** The last layer that has to be in the same sequence. */
   const reach = graph.layers.map(({ outputs }, layer) => {
     const ends = outputs.map((name) => (graph.opaque.has(name) ? (lastUse.get(name) ?? layer) : layer));
-    return Math.max(layer, ...ends.filter(Number.isFinite));
+    return Math.max(layer, maxOf(ends.filter(Number.isFinite)));
   });
   const needsBefore = (layer: number): boolean => {
     const { outputs } = graph.layers[layer] ?? { outputs: [] };

@@ -6,11 +6,6 @@ import { roughMs } from './rough-time.js';
 /** The kernels before decide what is in the caches, so a first kernel is slightly wrong; less so in longer bricks. */
 const MIN_ROUGH_MS = 1;
 
-/** Values written so far that later kernels read. */
-function liveValues(graph: LayerGraph): readonly number[] {
-  return liveSizes(graph, (name) => (graph.constants.has(name) ? 0 : 1)).map(({ after }) => after);
-}
-
 /** The ends of successive windows never move back, so that all windows together take linear time. */
 function firstOfLeast(values: readonly number[]): (from: number, to: number) => number {
   // Without a smaller later one. Those before `head` are outside of the window.
@@ -33,7 +28,8 @@ function firstOfLeast(values: readonly number[]): (from: number, to: number) => 
  * time. Looks at most `granularity` kernels ahead, and takes the first of the best places of the least size or more.
  */
 export function cutAtFewestValues(graph: LayerGraph, granularity: number): readonly Sequence[] {
-  const bestEnd = firstOfLeast(liveValues(graph));
+  const live = liveSizes(graph, (name) => (graph.constants.has(name) ? 0 : 1));
+  const bestEnd = firstOfLeast(live.map(({ after }) => after));
   const works = graph.layers.map((kernel) => roughMs(graph, kernel));
   const count = works.length;
   const sequences: Sequence[] = [];

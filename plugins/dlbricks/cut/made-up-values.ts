@@ -1,6 +1,8 @@
 import {
+  constantValues,
   ELEMENT_TYPES,
   type LayerGraph,
+  type Model,
   nestedNodes,
   type Node,
   readNames,
@@ -18,60 +20,86 @@ function moreUncertain(one: Source | undefined, other: Source | undefined): Sour
   return one === 'made up' || other === 'made up' ? 'made up' : (one ?? other);
 }
 
+type Followed = Pick<LayerGraph, 'layers' | 'inputs' | 'constants' | 'given' | 'ofRun' | 'madeUp'> & {
+  readonly types: Model['graph']['types'];
+};
+
 class Following {
   readonly #contents = new Map<string, Source>();
-  readonly #sizes = new Set<string>();
+  readonly #sizes = new Map<string, Source>();
+  /** Constants whose sizes are made up. */
+  readonly #sizedConstants: ReadonlySet<string>;
 
-  constructor(private readonly graph: LayerGraph) {
-    const { inputs, types, constants, layers } = graph;
+  constructor(private readonly graph: Followed) {
+    const { inputs, types, constants, layers, madeUp } = graph;
     for (const name of inputs) {
       const kind = ELEMENT_TYPES[types.get(name)?.elementType ?? 'float32'].kind;
       this.#markContent(name, kind === 'float' ? 'made up' : 'assumed');
     }
     const kept = steeringConstants({ nodes: layers, initializers: constants });
     for (const name of constants.keys()) if (!kept.has(name)) this.#markContent(name, 'made up');
+    for (const name of madeUp?.contents ?? []) this.#markContent(name, 'made up');
     // What layers make is followed from layer to layer, also where it is known for the made-up values.
     for (const name of layers.flatMap(({ outputs }) => outputs)) this.#contents.delete(name);
+    const isList = (name: string): boolean => !types.has(name) && constants.get(name)?.dims.length !== 0;
+    this.#sizedConstants = new Set(madeUp?.sizes.filter(isList));
+    for (const name of this.#sizedConstants) this.#markSize(name, 'made up');
   }
 
-  #isGiven(name: string): boolean {
+  /** Which of these values have made-up contents, and which have made-up sizes. */
+  among(names: readonly string[]): NonNullable<LayerGraph['madeUp']> {
+    return {
+      contents: names.filter((name) => this.#contents.has(name)),
+      sizes: names.filter((name) => this.#sizes.has(name)),
+    };
+  }
+
+  /** A run says nothing about what it assumed itself, such as a trip count that is an input. */
+  #isKnown(name: string, source: Source): boolean {
     const { given, ofRun } = this.graph;
-    return given?.has(name) === true || (ofRun?.weights === 'own' && ofRun.values.has(name));
+    const isOfRun = source === 'made up' && ofRun?.weights === 'own' && ofRun.values.has(name);
+    return given?.has(name) === true || isOfRun;
   }
 
   #markContent(name: string, source: Source): void {
-    if (!this.#isGiven(name)) this.#contents.set(name, source);
+    if (!this.#isKnown(name, source)) this.#contents.set(name, source);
   }
 
-  #markSize(name: string): void {
-    const isScalar = this.graph.types.get(name)?.dims.length === 0;
-    if (!this.#isGiven(name) && !isScalar) this.#sizes.add(name);
+  #markSize(name: string, source: Source): void {
+    const isScalar = this.graph.types.get(name)?.dims?.length === 0;
+    if (!this.#isKnown(name, source) && !isScalar) this.#sizes.set(name, source);
   }
 
-  #readBy(layer: Node): 'sizes' | 'work' | undefined {
-    let decides: 'sizes' | 'work' | undefined;
-    for (const { name, aspect, ...value } of findSteeringValues(layer)) {
-      const source = aspect === 'content' ? this.#contents.get(name) : undefined;
+  /** What unknown values decide, the sizes first, and where these values come from. */
+  #readBy(layer: Node): { readonly decides: 'sizes' | 'work'; readonly source: Source } | undefined {
+    let work: { readonly decides: 'work'; readonly source: Source } | undefined;
+    for (const { name, aspect, decides } of findSteeringValues(layer)) {
+      const content = aspect === 'content' ? this.#contents.get(name) : undefined;
       // Where a length is an input, all of the sequence is used, and the report names the input.
-      const isWhole = value.decides === 'lengths' && source === 'assumed';
-      if ((source === undefined || isWhole) && !this.#sizes.has(name)) continue;
-      if (value.decides === 'sizes') return 'sizes';
-      decides = 'work';
+      const isWhole = decides === 'lengths' && content === 'assumed';
+      const source = moreUncertain(isWhole ? undefined : content, this.#sizes.get(name));
+      if (source === undefined) continue;
+      if (decides === 'sizes') return { decides, source };
+      work = { decides: 'work', source };
     }
-    return decides;
+    return work;
   }
 
   follow(layer: Node): { readonly depends: boolean; readonly isReader: boolean } {
-    const decides = this.#readBy(layer);
-    const reads = readNames(layer);
-    const isSized = reads.some((name) => this.#sizes.has(name));
-    let source: Source | undefined = isSized ? 'made up' : undefined;
-    if (!readsShapeOnly(layer)) for (const name of reads) source = moreUncertain(source, this.#contents.get(name));
+    const read = this.#readBy(layer);
+    const names = readNames(layer);
+    const isShape = readsShapeOnly(layer);
+    const most = (values: ReadonlyMap<string, Source>): Source | undefined =>
+      names.map((name) => values.get(name)).reduce(moreUncertain, undefined);
+    const sized = most(this.#sizes);
+    const content = moreUncertain(sized, isShape ? undefined : most(this.#contents));
+    const size = moreUncertain(read?.decides === 'sizes' ? read.source : undefined, isShape ? undefined : sized);
     for (const name of layer.outputs) {
-      if (source !== undefined) this.#markContent(name, source);
-      if (decides === 'sizes' || (isSized && !readsShapeOnly(layer))) this.#markSize(name);
+      if (content !== undefined) this.#markContent(name, content);
+      if (size !== undefined) this.#markSize(name, size);
     }
-    return { depends: decides !== undefined || isSized, isReader: decides !== undefined };
+    const isReader = read !== undefined || names.some((name) => this.#sizedConstants.has(name));
+    return { depends: isReader || sized !== undefined, isReader };
   }
 }
 
@@ -83,6 +111,14 @@ function formatLabel(layer: Node): string {
   const [, ...inner] = nestedNodes([layer]);
   const selecting = new Set(inner.map(({ opType }) => opType).filter((opType) => SELECTING.has(opType)));
   return selecting.size === 0 ? layer.opType : `${layer.opType} (${[...selecting].join(', ')})`;
+}
+
+/** Made-up among the values that a runtime computes before the first run: from constants, and from shapes. */
+export function madeUpConstants({ graph }: Model): NonNullable<LayerGraph['madeUp']> {
+  const { produced, fromShapes } = constantValues(graph);
+  const following = new Following({ ...graph, layers: graph.nodes, constants: graph.initializers });
+  for (const node of graph.nodes) following.follow(node);
+  return following.among([...produced, ...fromShapes]);
 }
 
 /**

@@ -1,5 +1,6 @@
 import {
   type Context,
+  hypotOf,
   mean,
   type Measurement,
   sharedShareOf,
@@ -77,7 +78,7 @@ function meanSummary(summaries: readonly Summary[]): Summary {
   const isKnown = errors.length === summaries.length;
   return {
     ms: mean(summaries.map(({ ms }) => ms)),
-    standardErrorMs: isKnown ? Math.hypot(...errors) / errors.length : undefined,
+    standardErrorMs: isKnown ? hypotOf(errors) / errors.length : undefined,
     degreesOfFreedom: sumOf(summaries.map(({ degreesOfFreedom }) => degreesOfFreedom)),
   };
 }

@@ -1,4 +1,4 @@
-import { sumOf } from '../../../src/plugin-api.js';
+import { hypotOf, sumOf } from '../../../src/plugin-api.js';
 import type { CommonError, Prediction } from '../predict/kernel-predictor.js';
 import type { BrickLatency } from './brick-latency.js';
 import {
@@ -76,9 +76,9 @@ export interface Uncertainty {
   /** At the project's confidence level. */
   readonly interval: Interval;
   readonly margins: readonly Margin[];
-  /** The part of the interval that further occasions reduce, relative; undefined where not known. */
+  /** Half width of an interval with only what further occasions reduce, relative; undefined where not known. */
   readonly measuringError: number | undefined;
-  /** The part that remains however often bricks are measured, relative; undefined where not known. */
+  /** Half width of the interval if bricks were measured exactly, relative; undefined where not known. */
   readonly leastError: number | undefined;
 }
 
@@ -151,7 +151,7 @@ export function predictionErrors(
   const ownMs = predicted.map(({ prediction, count }) => count * prediction.ms * prediction.ownError);
   const ms = sumOf(predicted.map(({ prediction, count }) => count * prediction.ms));
   return [
-    { deviationMs: Math.hypot(...ownMs), degreesOfFreedom: Infinity },
+    { deviationMs: hypotOf(ownMs), degreesOfFreedom: Infinity },
     { deviationMs: ms * common.relative, degreesOfFreedom: common.degreesOfFreedom },
   ];
 }

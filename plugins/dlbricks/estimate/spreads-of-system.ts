@@ -34,17 +34,19 @@ export function spreadsOfSystem(
 ): SystemSpreads {
   const present = findOccurrences(recipes, observations);
   const known = new Set(present.map(({ brick }) => brick));
-  const others = (earlier?.bricks ?? []).filter(({ brick }) => !known.has(brick));
   const now = varianceComponents(present);
+  // Some of these bricks may have further occasions, which an estimate without repeating leaves out.
+  const others = (earlier?.bricks ?? []).filter(({ brick }) => now === undefined || !known.has(brick));
   const before = varianceComponents(others);
   const all = new Map([...(earlier?.wholes ?? []), ...wholes]);
   const none = { bricks: undefined, wholes: all, machines };
   if (now === undefined) {
     if (before === undefined) {
-      return { ...none, reason: 'bricks were measured once, and the store has no other bricks with several occasions' };
+      const once = 'bricks were measured once, and the store has no others with several occasions';
+      return { ...none, reason: present.length + others.length === 0 ? 'no brick was measured' : once };
     }
     const isBusy = [...observations.values()].flat().some(isDisturbed);
-    if (isBusy) return { ...none, reason: 'bricks were measured once, and others disturbed the measurements' };
+    if (isBusy) return { ...none, reason: 'one occasion of each brick counts, and others disturbed the measurements' };
     return { ...none, bricks: before, reason: undefined };
   }
   if (before !== undefined && !areAlike(now, before)) return { bricks: now, reason: undefined, wholes, machines };

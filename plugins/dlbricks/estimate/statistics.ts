@@ -1,4 +1,4 @@
-import { mean, trimmed } from '../../../src/plugin-api.js';
+import { hypotOf, mean, trimmed } from '../../../src/plugin-api.js';
 
 /** A time with the interval that contains it with the stated confidence. Milliseconds. */
 export interface Interval {
@@ -54,7 +54,7 @@ export function perCopy(together: Summary, call: Summary, copies: number): Summa
   const isKnown = errors.every((error) => error !== undefined);
   return {
     ms: Math.max(0, together.ms - call.ms) / copies,
-    standardErrorMs: isKnown ? Math.hypot(...errors) / copies : undefined,
+    standardErrorMs: isKnown ? hypotOf(errors) / copies : undefined,
     degreesOfFreedom: Math.min(together.degreesOfFreedom, call.degreesOfFreedom),
   };
 }

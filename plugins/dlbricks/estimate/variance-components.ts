@@ -1,4 +1,4 @@
-import { groupedBy, mean } from '../../../src/plugin-api.js';
+import { append, groupedBy, mean, Z_95 } from '../../../src/plugin-api.js';
 import type { Spread } from './statistics.js';
 
 /*
@@ -40,7 +40,7 @@ function groupBlocks(occurrences: readonly Occurrence[]): readonly Block[] {
     if (deviations.size < 2 || !(weight > 0)) continue;
     const block: Block = { bricks: [{ weight, deviations }], processes: new Set(deviations.keys()) };
     for (const joined of new Set([...deviations.keys()].flatMap((process) => blockAt.get(process) ?? []))) {
-      block.bricks.push(...joined.bricks);
+      append(block.bricks, joined.bricks);
       for (const process of joined.processes) block.processes.add(process);
       blocks.delete(joined);
     }
@@ -152,17 +152,17 @@ export function spreadOfBrick({ processes, ownShare, own }: VarianceComponents):
   return Math.hypot(processes.relative, Math.sqrt(1 - ownShare) * own.relative);
 }
 
-/** Beyond this, two variances differ significantly at the level of 5 %. */
-const SIGNIFICANT = 1.96;
-
-/** Whether two variances differ by the F test, in Paulson's approximation (1942, Annals of Mathematical Statistics 13). */
+/**
+ * Whether two variances differ at the level of 5 % by the F test, in Paulson's approximation (1942, Annals of
+ * Mathematical Statistics 13).
+ */
 function differ(one: Spread, other: Spread): boolean {
   if (one.relative === other.relative) return false;
   const root = (one.relative / other.relative) ** (2 / 3);
   if (!Number.isFinite(root)) return true;
   const a = 2 / (9 * one.degreesOfFreedom);
   const b = 2 / (9 * other.degreesOfFreedom);
-  return Math.abs((1 - b) * root - (1 - a)) > SIGNIFICANT * Math.sqrt(b * root ** 2 + a);
+  return Math.abs((1 - b) * root - (1 - a)) > Z_95 * Math.sqrt(b * root ** 2 + a);
 }
 
 export function areAlike(one: VarianceComponents, other: VarianceComponents): boolean {

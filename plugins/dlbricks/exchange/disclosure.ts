@@ -1,5 +1,5 @@
 import { countBricks, countKernels, type ModelRecipe } from '../bricks/recipe.js';
-import { elementCount, type Node, nestedNodes } from '../../../src/plugin-api.js';
+import { elementCount, type Node, nestedNodes, maxOf } from '../../../src/plugin-api.js';
 import { brickModel } from '../cut/brick-model.js';
 import type { Brick } from '../bricks/brick.js';
 
@@ -32,7 +32,7 @@ const MAX_SETTING_VALUES = 32;
 
 function isLearned({ floats, strings, t, tensors }: Node['attributes'][number]): boolean {
   const sizes = [...(t === undefined ? [] : [t]), ...tensors].map(({ dims }) => elementCount(dims.map(Number)));
-  return Math.max(floats.length, strings.length, ...sizes) > MAX_SETTING_VALUES;
+  return maxOf([floats.length, strings.length, ...sizes]) > MAX_SETTING_VALUES;
 }
 
 /** Operators with learned values that cannot be taken out, such as trees or labels: the brick would disclose them. */

@@ -1,4 +1,5 @@
 import {
+  counted,
   type Measurement,
   PlatformError,
   problemWithTimes,
@@ -36,7 +37,7 @@ const resultsSchema = z
     const subjects = measurements.map((one) => `${subjectKey(one.signature, one.context)} ${one.occasion}`);
     const twice = measurements.length - new Set(subjects).size;
     if (twice > 0) {
-      const message = `expected each benchmark once per occasion, found ${twice} duplicates`;
+      const message = `expected each benchmark once per occasion, found ${counted(twice, 'duplicate')}`;
       context.addIssue({ code: 'custom', path: ['measurements'], message });
     }
   });

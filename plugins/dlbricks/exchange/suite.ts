@@ -128,6 +128,7 @@ export const suiteSchema = z.strictObject({
         outputs: z.int().min(1).max(MAX_ENDS),
         /** Elements of all inputs that are texts; absent for none. */
         texts: z.int().min(1).max(MAX_TEXTS).optional(),
+        returned_texts: z.int().min(1).max(MAX_TEXTS).optional(),
       }),
     )
     .optional(),

@@ -1,5 +1,6 @@
 import {
   type CollectionDefinition,
+  factorOfSums,
   type MeasuringContext,
   optimizedRun,
   PlatformError,
@@ -9,6 +10,7 @@ import {
   trimmedMean,
   unlessUnavailable,
   z,
+  isOutermost,
 } from '../../../src/plugin-api.js';
 import { kernelIndex } from '../bricks/checkable-graph.js';
 import type { PreparedModel } from '../bricks/prepare-model.js';
@@ -39,13 +41,15 @@ type Trace = Awaited<ReturnType<MeasuringContext['agent']['trace']>>;
 function sumKernelTimes({ kernels }: Trace, count: number): KernelsOfRun['kernels'] {
   const found = new Array<{ ms: number; innerRuns: number } | null>(count).fill(null);
   const outerAt = new Map<string, { readonly kernel: { innerRuns: number }; readonly runs: number }>();
+  const outermost = kernels.filter(isOutermost);
+  const factor = factorOfSums(outermost.map(({ runMs }) => runMs));
   for (const { sequenceIndex, name, runMs } of kernels) {
     const [at = '', inner] = sequenceIndex.split('-');
     if (inner === undefined) {
       const index = kernelIndex(name);
       if (index === undefined || index >= count) continue;
       const kernel = (found[index] ??= { ms: 0, innerRuns: 0 });
-      kernel.ms += trimmedMean(runMs);
+      kernel.ms += factor * trimmedMean(runMs);
       outerAt.set(at, { kernel, runs: runMs.length });
     } else {
       const outer = outerAt.get(at);

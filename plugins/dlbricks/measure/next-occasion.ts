@@ -7,7 +7,7 @@ import type { Observations } from '../estimate/brick-latency.js';
 import { type KnownOfSystem, spreadsFor, spreadsOfSystem } from '../estimate/spreads-of-system.js';
 import { computeHalfWidth, computeMargin } from '../estimate/statistics.js';
 import type { VarianceComponents } from '../estimate/variance-components.js';
-import { isColdFootprint, type System, type Task } from '../../../src/plugin-api.js';
+import { isColdFootprint, type System, type Task, append } from '../../../src/plugin-api.js';
 import { bricksOfModel, FIRST_OCCASION, type MeasureSettings, MAX_OCCASIONS, brickTasks } from './tasks.js';
 
 export interface Precision {
@@ -240,7 +240,7 @@ export function tasksOfNextOccasion(
       const brick = bricks[at];
       if (brick === undefined || !chosen.delete(part.benchmark)) continue;
       const label = `${model.recipe.name}: ${operatorsLabel(brick.brick.operators)} (again)`;
-      tasks.push(...brickTasks(label, brick, FIRST_OCCASION + part.tried, settings));
+      append(tasks, brickTasks(label, brick, FIRST_OCCASION + part.tried, settings));
     }
   }
   return tasks.toSorted((a, b) => a.request.occasion - b.request.occasion);

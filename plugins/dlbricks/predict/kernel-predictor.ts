@@ -1,5 +1,5 @@
 import { CholeskyDecomposition, Matrix } from 'ml-matrix';
-import { groupedBy, sumOf } from '../../../src/plugin-api.js';
+import { counted, groupedBy, sumOf } from '../../../src/plugin-api.js';
 import type { LayerFacts } from '../work/layer-facts.js';
 import { type KernelFeatures, kernelFeatures } from './kernel-features.js';
 
@@ -219,7 +219,7 @@ export class KernelPredictor {
       if (operator === undefined) {
         const count = this.points.get(features.key)?.length ?? 0;
         return none(
-          `cannot be predicted: ${count} kernels like this ${facts.operator} were measured undisturbed on this system, and ${MIN_KERNELS} are needed`,
+          `cannot be predicted: ${counted(count, `kernel like this ${facts.operator} was`, `kernels like this ${facts.operator} were`)} measured undisturbed on this system, and ${MIN_KERNELS} are needed`,
         );
       }
       const expected = operator.fit.expect(features);

@@ -33,8 +33,8 @@ function bestLine(model: string, cells: readonly Cell[], { best: figure, withinM
   const limit = withinMs === Infinity ? '' : ` within ${withinMs} ms`;
   if (best === undefined) {
     const [fastest] = cells.toSorted((a, b) => a.ms - b.ms);
-    const instead = fastest === undefined ? 'no cell has a complete estimate' : `fastest: ${describe(fastest)}`;
-    return `${model}: no cell${limit}; ${instead}`;
+    if (fastest === undefined) return `${model}: no combination has a complete estimate`;
+    return `${model}: no combination${limit}; fastest: ${describe(fastest)}`;
   }
   const alike = others.filter((cell) => costIn(cell.lowMs, cell) <= costIn(best.highMs, best)).map(({ name }) => name);
   const caution = alike.length === 0 ? '' : `; intervals overlap with: ${alike.join('; ')}`;

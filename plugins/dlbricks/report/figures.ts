@@ -1,4 +1,4 @@
-import { finite, UNKNOWN } from '../../../src/plugin-api.js';
+import { finite, UNKNOWN, maxOf } from '../../../src/plugin-api.js';
 import { geometricMean, meanIfAny } from '../estimate/statistics.js';
 
 /** null where it would be infinite, or no number. */
@@ -32,7 +32,7 @@ export function computeAccuracy(normalized: readonly number[]) {
   return {
     geomean_normalized_latency: geometricMean(normalized) ?? null,
     mape_percent: meanIfAny(errors) ?? null,
-    worst_percent: errors.length === 0 ? null : Math.max(...errors),
+    worst_percent: errors.length === 0 ? null : maxOf(errors),
     within_5_percent: errors.filter((error) => error <= 5).length,
     within_10_percent: errors.filter((error) => error <= 10).length,
   };

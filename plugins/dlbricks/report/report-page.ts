@@ -81,11 +81,12 @@ function formatVerdict(rows: readonly Row[]): string {
     value === null ? [] : [{ name, percent: Math.abs(value - 1) * 100 }],
   );
   const estimated = rows.filter(({ model }) => model.estimate_ms !== null).length;
+  const models = new Set(rows.map(({ model }) => model.name)).size;
   const [worst] = errors.toSorted((a, b) => b.percent - a.percent);
   if (worst === undefined) {
     const [only] = rows;
     const one = only && rows.length === 1 ? `: ${estimateHint(only) ?? 'it has none'}` : '';
-    return `${estimated} of ${counted(rows.length, 'model')} estimated${one}. No whole model was measured to compare with.`;
+    return `${estimated} of ${counted(rows.length, models === rows.length ? 'model' : 'row')} estimated${one}. No whole model was measured to compare with.`;
   }
   const average = mean(errors.map((error) => error.percent));
   const judged = rows.filter(({ model }) => model.interval_hit !== null);
@@ -245,7 +246,7 @@ function pathSections(rows: readonly NamedRow[]): readonly PageSection[] {
     });
     return partsByKind(row.name, parts);
   });
-  return [{ title: 'Critical path', lead, chart: icicleChart(paths), table }];
+  return [{ title: 'Longest path', lead, chart: icicleChart(paths), table }];
 }
 
 function missingSections(rows: readonly NamedRow[]): readonly PageSection[] {

@@ -207,7 +207,7 @@ export const modelReportSchema = z.strictObject({
     'Whether end_to_end_ms lies within the interval; null where one of them is not known, or a sequence was not measured',
   ),
   measuring_error_percent: number.describe(
-    "Part of the interval's half width that measuring bricks on more occasions would reduce",
+    'Half width of an interval with only the error of measuring bricks, which more occasions reduce; with few degrees of freedom, it may be wider than the interval',
   ),
   least_error_percent: added(
     z.number(),

@@ -11,7 +11,7 @@ const WIDE_INTERVAL = 0.2;
 const LIMITS = {
   whole_model: 'as narrow as whole models repeat (use a quieter machine)',
   occasions: `each brick was measured ${MAX_OCCASIONS} times, the most (use a quieter machine)`,
-  time: 'time limit reached (raise --repeat-limit)',
+  time: 'time limit reached (raise --repeat-limit, repeat_limit in manifests)',
 } as const;
 
 function intervalLines({ models, settings }: Report): string[] {
@@ -41,7 +41,7 @@ function wideIntervalLines({ models }: Report): string[] {
   if (wide.length === 0) return [];
   const named = wide.map((model) => `${model.name} (± ${relative(halfWidth(model), 1)})`).join(', ');
   return [
-    `warning: wide intervals: ${named}; smaller differences are not significant; measure again on a quieter machine ('dlbricks run --remeasure all')`,
+    `warning: wide intervals: ${named}; smaller differences are not significant; measure again with 'dlbricks run --remeasure all' (remeasure: all in manifests) on a quieter machine`,
   ];
 }
 
@@ -77,6 +77,15 @@ function dimensionLines({ models, settings }: Report): string[] {
   ];
 }
 
+function assumedLines({ models }: Report): string[] {
+  const assuming = models.filter(({ assumed_inputs: assumed }) => assumed.length > 0);
+  if (assuming.length === 0) return [];
+  const named = assuming.map(({ name, assumed_inputs: assumed }) => {
+    return `${name} (${assumed.map((input) => `${input.name} ${input.values}`).join(', ')})`;
+  });
+  return [`inputs got assumed values, where masks hide nothing: ${named.join(', ')}; --input NAME=VALUE gives others`];
+}
+
 function generationLines({ generations }: Report): string[] {
   return generations.map((generation) => {
     const { model, prompt, tokens, cache_lengths: lengths } = generation;
@@ -106,10 +115,10 @@ function extensionLines({ models }: Report): string[] {
 const LEADING: ReadonlySet<string> = new Set(['values', 'loops', 'short_kernels']);
 
 /** Those that say that the machine was not quiet; the others lead. */
-export function warningLines(report: Report): string[] {
+export function warningLines(report: Report, among: readonly Report[]): string[] {
   // Too many threads are warned of before anything is measured.
   const ofMeasuring = report.warnings.filter(({ cause }) => cause !== 'threads' && !LEADING.has(cause));
-  return ofMeasuring.map(({ message }) => `warning: ${message}`);
+  return ofMeasuring.map(({ message }) => nameConfiguration(`warning: ${message}`, report, among));
 }
 
 function formatSeconds(value: number): string {
@@ -224,23 +233,31 @@ function describeBricks({ summary, settings, models }: Report): string {
   return partsInWords(layers, { ...summary, kernels }, [settings]);
 }
 
+/** How good the numbers are, which are no measurements, and why intervals are missing. */
+function explainingLines(report: Report, options: { readonly wide: boolean }): readonly string[] {
+  return [
+    ...accuracyLines(report, options),
+    ...intervalLines(report),
+    ...(options.wide || report.summary.no_interval_reason !== null ? spreadLines(report) : []),
+    ...machineLines(report),
+    ...predictedLines(report),
+  ];
+}
+
 function linesOfOne(report: Report, options: { readonly wide: boolean }): readonly string[] {
-  const { system, settings, summary } = report;
+  const { system, settings } = report;
   const parts = [usedCores(system.threads, system.cores), `batch ${settings.batch}`, describeRuntime(report)];
   return [
     systemLine(report, parts.filter(Boolean).join(', ')),
     describeBricks(report),
-    ...accuracyLines(report, options),
-    ...intervalLines(report),
-    ...(options.wide || summary.no_interval_reason !== null ? spreadLines(report) : []),
-    ...machineLines(report),
-    ...predictedLines(report),
+    ...explainingLines(report, options),
     ...limitLines(report),
+    ...assumedLines(report),
     ...dimensionLines(report),
     ...extensionLines(report),
     ...generationLines(report),
     ...costLines(report, options),
-    ...warningLines(report),
+    ...warningLines(report, [report]),
   ];
 }
 
@@ -254,26 +271,34 @@ function linesOfSeveral(reports: readonly Report[], options: { readonly wide: bo
   const cut = isAlike(reports, describeCut) ? `, ${describeCut(first)}` : '';
   return [
     `${systemLine(first, counted(first.system.cores, 'core'))}${cut}`,
-    ...new Set(reports.flatMap((report) => [...dimensionLines(report), ...extensionLines(report)])),
+    ...new Set(
+      reports.flatMap((report) => [...assumedLines(report), ...dimensionLines(report), ...extensionLines(report)]),
+    ),
     ...reports.flatMap((report) => {
-      const configuration = describeCombination(report, reports);
-      const lines = [...accuracyLines(report, options), ...(options.wide ? limitLines(report) : [])];
+      const limits = options.wide ? limitLines(report) : [];
+      const lines = [...explainingLines(report, options), ...limits, ...generationLines(report)];
       return [
-        `${configuration}: ${describeBricks(report)}`,
+        `${describeCombination(report, reports)}: ${describeBricks(report)}`,
         ...lines.map((line) => `  ${line}`),
-        ...warningLines(report).map((line) => nameConfiguration(line, report, reports)),
+        ...warningLines(report, reports),
       ];
     }),
   ];
 }
 
-/** Warnings that are said above the table. */
+/** Warnings that are said above the table. One that all reports have is said once. */
 export function leadingLines(reports: readonly Report[]): readonly string[] {
-  const warnings = reports.flatMap((report) => report.warnings.filter(({ cause }) => LEADING.has(cause)));
+  const leading = reports.map(({ warnings }) => warnings.filter(({ cause }) => LEADING.has(cause)));
+  const isOfAll = (message: string): boolean => leading.every((some) => some.some((one) => one.message === message));
+  const lines = reports.flatMap((report, index) => {
+    return (leading[index] ?? []).map(({ message }) => {
+      return isOfAll(message) ? `warning: ${message}` : nameConfiguration(`warning: ${message}`, report, reports);
+    });
+  });
   const wide = reports.flatMap((report) => {
     return wideIntervalLines(report).map((line) => nameConfiguration(line, report, reports));
   });
-  return [...new Set([...warnings.map(({ message }) => `warning: ${message}`), ...wide])].map(oneLine);
+  return [...new Set([...lines, ...wide])].map(oneLine);
 }
 
 export function summaryLines(

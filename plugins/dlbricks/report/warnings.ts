@@ -29,7 +29,7 @@ const NO_WEIGHTS =
   'the values of the run are made up too, because no file on this machine has the weights; use a model that is a file';
 
 const NOT_KEPT =
-  'the run did not give these values: they are made inside of a loop or a branch, or are too many; measure the whole model (validate)';
+  'the run did not give these values: they follow from an input, which --input NAME=VALUE gives its real values, are made inside of a loop or a branch, or are too many; or measure the whole model (validate)';
 
 function describeProblem({ operators, kernels }: Pick<MadeUpPart, 'operators' | 'kernels'>, of = 'estimate'): string {
   const readers = operators.reduce((sum, { count }) => sum + count, 0);
@@ -78,7 +78,7 @@ export function noiseWarnings({ measurements, spread, canRemeasure, ...machine }
   const warnings = measurementWarnings(measurements, { ...machine, canRemeasure });
   if (spread === undefined || spread <= MAX_SPREAD) return warnings;
   const cause = warnings.length === 0 ? 'for an unknown reason' : 'see the other warnings';
-  const message = `one brick varies by ${inPercent(spread)} from process to process, ${cause}; measure again ${canRemeasure ? 'with --remeasure all ' : ''}on a quieter machine`;
+  const message = `one brick varies by ${inPercent(spread)} from process to process, ${cause}; measure again ${canRemeasure ? 'with --remeasure all (remeasure: all in manifests) ' : ''}on a quieter machine`;
   return [...warnings, { cause: 'spread', message }];
 }
 

@@ -169,7 +169,9 @@ const DISPENSABLE = ['layers', 'own repeats', 'measured', 'sequences', 'in other
 
 function listNotes({ models, sequences, unique }: Sharing, { cut, granularity }: SharingSettings): string[] {
   const sequence = granularity === 1 ? `one ${cut}` : `up to ${granularity} ${cut}s`;
-  const notes = [`a sequence is ${sequence}: ${counted(sequences, 'sequence')}, ${unique} different ones (bricks)`];
+  const notes = [
+    `a sequence is ${sequence}: ${counted(sequences, 'sequence')}, ${counted(unique, 'different one')} (bricks)`,
+  ];
   if (models.length > 1 && models.some((model) => model.covered_by_others_time_percent === null)) {
     notes.push(`the time in other models is ${UNKNOWN} where a brick of the model is not measured here`);
   }

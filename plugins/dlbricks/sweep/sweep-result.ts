@@ -131,7 +131,7 @@ export function buildSweep(all: readonly [Swept, ...Swept[]]): Sweep {
     provenance: provenanceOfSweep(first),
     system: first.system,
     batch: first.settings.batch,
-    warnings: [...new Set([...leadingLines(reports), ...reports.flatMap(warningLines)])],
+    warnings: [...new Set([...leadingLines(reports), ...reports.flatMap((report) => warningLines(report, reports))])],
     configurations: all.map(buildConfiguration),
   };
 }

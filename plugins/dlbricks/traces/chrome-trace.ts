@@ -61,11 +61,6 @@ export const CALL = '(empty call)';
 /** A difference between a sum and its parts below this is a rounding error. */
 const MIN_CALL_MS = 1e-6;
 
-/** A system's name in traces: the same text for measurements that may be mixed. */
-function systemName(system: System): string {
-  return `${stackText(toSystemDocument(system))}, ${system.fingerprint.slice(0, 12)}`;
-}
-
 /** Each brick as often as the model has it, and the call of a run. Missing bricks have no event. */
 export function timedEstimate({ estimate, endToEnd }: ModelResult, system: System): WrittenModel {
   const bricks = estimate.parts.flatMap(
@@ -79,7 +74,8 @@ export function timedEstimate({ estimate, endToEnd }: ModelResult, system: Syste
   const call = { name: 'call', operator: CALL, ms: callMs, tags: {} };
   return {
     name: estimate.name,
-    system: systemName(system),
+    // The same text for measurements that may be mixed.
+    system: `${stackText(toSystemDocument(system))}, ${system.fingerprint.slice(0, 12)}`,
     title: 'estimate from bricks',
     wholeMs: wholeLatency(endToEnd) ?? undefined,
     parts: callMs > MIN_CALL_MS ? [...bricks, call] : bricks,

@@ -3,6 +3,7 @@ import {
   type MeasuredLayer,
   PlatformError,
   type TracedModel,
+  factorOfSums,
   trimmedMean,
   nameOf,
 } from '../../../src/plugin-api.js';
@@ -195,9 +196,10 @@ export function openTraceBook(given: readonly TracedModel[], asked: number | und
       const correction = computeCorrection(name, model, wholeMs);
       if (correction !== undefined) corrections.push(correction);
       const { ranges, problem } = listRanges(model, granularity, account);
+      const disturbed = factorOfRuns(ranges);
       for (const { sequence, samplesMs } of ranges) {
         if (samplesMs.length === 0) continue;
-        const ms = trimmedMean(samplesMs) * (correction?.factor ?? 1);
+        const ms = trimmedMean(samplesMs) * disturbed * (correction?.factor ?? 1);
         occurrences.push({ ...sequence, model: name, process, ms, order: occurrences.length });
       }
       if (problem !== undefined) {
@@ -224,6 +226,13 @@ export function openTraceBook(given: readonly TracedModel[], asked: number | und
     if (target.sequences.length > 0) targets.push(target);
   }
   return { occurrences, targets, refused, corrections, repeated };
+}
+
+/** Where a trace has all runs of all of its layers, by {@link factorOfSums}; else 1. */
+function factorOfRuns(ranges: readonly Range[]): number {
+  const measured = ranges.map(({ samplesMs }) => samplesMs).filter(({ length }) => length > 0);
+  const isAligned = measured.every(({ length }) => length === measured[0]?.length);
+  return isAligned ? factorOfSums(measured) : 1;
 }
 
 type Correction = NonNullable<ReturnType<typeof computeCorrection>>;

@@ -1,6 +1,7 @@
 import {
   type LayerGraph,
   type Node,
+  type TensorType,
   type TracedLayer,
   type TracedTensor,
   computeByteLength,
@@ -53,20 +54,23 @@ function readAttribute(attribute: Attribute): unknown {
   }
 }
 
+/** An output may be a constant of the graph. Values that are no tensors have no type. */
+export function typesOf({ types, constants }: LayerGraph, names: readonly string[]): readonly TensorType[] {
+  return names.flatMap((name): readonly TensorType[] => {
+    const type = types.get(name) ?? constants.get(name);
+    return type === undefined ? [] : [{ elementType: type.elementType, dims: type.dims }];
+  });
+}
+
 export function readLayerFacts(graph: LayerGraph, node: Node): LayerFacts {
-  const tensors = (names: readonly string[]): TracedTensor[] =>
-    names.flatMap((name) => {
-      const type = graph.types.get(name) ?? graph.constants.get(name);
-      return type === undefined ? [] : [{ elementType: type.elementType, dims: type.dims }];
-    });
   const inputs = node.inputs.filter((name) => name !== '');
   return {
     operator: node.opType,
     domain: node.domain,
     name: node.name,
     attributes: Object.fromEntries(node.attributes.map((attribute) => [attribute.name, readAttribute(attribute)])),
-    inputs: tensors(inputs),
-    outputs: tensors(node.outputs),
+    inputs: typesOf(graph, inputs),
+    outputs: typesOf(graph, node.outputs),
     activations: inputs.flatMap((name, index) => (graph.constants.has(name) ? [] : [index])),
   };
 }

@@ -53,7 +53,7 @@ export const model = xspAnalysis({
     ...(traces.some(({ modelMs }) => modelMs === undefined)
       ? ['Runs with the profile are slower than others: their latency is too high by the cost of tracing.']
       : []),
-    'The optimal batch is the smallest that the next larger one beats by less than 5 % of throughput; null for one size.',
+    'The optimal batch is the smallest that the next larger one beats by less than 5 % of throughput; none for one size.',
   ],
   draw: drawRows('Throughput by batch', ['batch', 'batch_size'], 'inputs/s', [['throughput', 'throughput']]),
 });

@@ -51,7 +51,9 @@ function buildRows(trace: Trace): readonly Row[] {
   const tracing =
     modelMs === undefined || tracedMs === undefined
       ? 'not known: the trace has no runs without the profile'
-      : `${(tracedMs - modelMs).toFixed(3)} ms (${inPercent(tracedMs / modelMs - 1)})`;
+      : tracedMs <= modelMs
+        ? `not seen: runs differ by more than it (by ${(modelMs - tracedMs).toFixed(3)} ms)`
+        : `${(tracedMs - modelMs).toFixed(3)} ms (${inPercent(tracedMs / modelMs - 1)})`;
   const between =
     gap?.ms == null || tracedMs === undefined
       ? 'not known'

@@ -102,7 +102,7 @@ export const layerKernels = xspAnalysis({
     ...INTENSITY,
     [text('kernels'), ({ parts }) => [...new Set(parts.map(({ layer }) => layer.name))].join(', ')],
   ),
-  notesOf: () => [...NOTES, 'GPU: null, a processor has none. pool: null with one thread.', WORK_NOTE],
+  notesOf: () => [...NOTES, 'GPU: a processor has none. pool: no value with one thread.', WORK_NOTE],
   draw: drawRows('Layers and the thread pool', ['layer', 'layer_index'], 'µs', [
     ['duration', 'layer_duration'],
     ['pool computes', 'pool_run'],
@@ -159,6 +159,6 @@ export const models = xspAnalysis({
     [number('theoretical_gflops', 'peak', 'GFLOP/s'), ({ peaks }) => peaks.get('float32')?.value ?? null],
     [number('memory_bandwidth', 'bandwidth', 'GB/s'), ({ peaks }) => peaks.get('memory')?.value ?? null],
   ),
-  notesOf: () => ['Work is without the kernels that have no count. GPU: null, a processor has none.', WORK_NOTE],
+  notesOf: () => ['Work is without the kernels that have no count. GPU: a processor has none.', WORK_NOTE],
   draw: drawRoofline('Models and roofs', 'model_name'),
 });

@@ -1,8 +1,14 @@
 import { PlatformError } from '../../base/errors.js';
 import { BenchmarkServiceService, type Measurement } from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { TraceServiceService } from '../../generated/mlmodelscope/trace/v1/trace.js';
-import { createRpcClient, type RpcClientOptions } from '../../rpc/client.js';
-import { type Ability, type AgentDescription, differencesBetween, isAbleTo } from '../agent-description.js';
+import { createRpcClient, type RpcClient, type RpcClientOptions } from '../../rpc/client.js';
+import {
+  type Ability,
+  type AgentDescription,
+  differencesBetween,
+  isAbleTo,
+  otherSystem,
+} from '../agent-description.js';
 import type {
   BenchmarkAgent,
   MeasuredRequest,
@@ -13,14 +19,14 @@ import type {
 import type { LayerTrace } from '../layer-trace.js';
 import { resultsIn } from './answer-limit.js';
 import { type Numbered, requestsTogether } from './requests-together.js';
-import { TakenTraces } from './taken-traces.js';
-import { fromWireLayerTrace, toWireLevel } from '../wire/trace-wire.js';
+import { fromWireLayerTrace, fromWireSpan, toWireLevel } from '../wire/trace-wire.js';
+import { activeTracing } from '../../tracing/tracing.js';
 import { ANY_RUN, areCommonOptions, identifySystem, type RunOptions } from '../../measurement/system.js';
 import { fromWireDescription, fromWireSystem } from '../wire/description-wire.js';
 import * as wire from '../wire/benchmark-wire.js';
 
 const { describeSystem, inferTypes, measure, measureBricks, optimize, runOnce } = BenchmarkServiceService;
-const { traceBenchmark } = TraceServiceService;
+const { takeSpans, traceBenchmark } = TraceServiceService;
 
 const DESCRIBE_DEADLINE_MS = 10_000;
 
@@ -53,8 +59,13 @@ function toWireRun({ benchmark, runOptions }: Pick<MeasureRequest, 'benchmark' |
  */
 export async function connectAgent(address: string, clientOptions?: RpcClientOptions): Promise<BenchmarkAgent> {
   const client = createRpcClient(address, 'agent', clientOptions);
-  const traces = new TakenTraces();
+  const traceIds = new Set<string>();
   let isSame = false;
+
+  function rememberTrace(): void {
+    const traceId = activeTracing()?.traceId();
+    if (traceId !== undefined) traceIds.add(traceId);
+  }
 
   async function describe(): Promise<AgentDescription> {
     const answer = await client.unary(
@@ -82,14 +93,13 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
 
   /** Called before each call of the agent. @throws PlatformError `unsupported` where it lacks an ability */
   async function prepare(runOptions: RunOptions, ...needed: readonly Ability[]): Promise<void> {
-    traces.remember();
+    rememberTrace();
     requireAbilities(areCommonOptions(runOptions) ? needed : [...needed, 'settings']);
     if (isSame) return;
     const differences = differencesBetween(description, await describe());
     if (differences.length === 0) return;
     isSame = false;
-    const problem = `the agent at ${address} is another system since the connection was lost: ${differences.join('; ')}`;
-    throw new PlatformError('unavailable', `${problem}; run the command again to measure on that system`);
+    throw otherSystem(address, differences);
   }
 
   function decodeMeasurement(
@@ -159,7 +169,7 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
     description,
 
     reaches: (...needed) => {
-      traces.remember();
+      rememberTrace();
       requireAbilities(needed);
       return [{ address, options: clientOptions ?? {} }];
     },
@@ -213,8 +223,31 @@ export async function connectAgent(address: string, clientOptions?: RpcClientOpt
     },
 
     async close() {
-      await traces.take(client);
+      await takeTraces(client, traceIds);
       client.close();
     },
   };
+}
+
+/** The time limit for fetching spans. It is short, because the measurements matter more than their trace. */
+const TAKE_DEADLINE_MS = 5000;
+
+/** Most spans taken from an agent: as many as an agent keeps. */
+const MAX_SPANS = 20_000;
+
+/** Fetches the agent's spans and adds them to the spans of this process. A failure only leaves gaps in the trace. */
+async function takeTraces(client: RpcClient, traceIds: Iterable<string>): Promise<void> {
+  try {
+    for (const traceId of traceIds) {
+      let taken = 0;
+      for await (const { spans } of client.stream(takeSpans, { traceId }, { deadlineMs: TAKE_DEADLINE_MS })) {
+        const own = spans.filter((span) => span.traceId === traceId).map(fromWireSpan);
+        activeTracing()?.addSpans(own);
+        taken += spans.length;
+        if (taken >= MAX_SPANS) break;
+      }
+    }
+  } catch {
+    return;
+  }
 }

@@ -1,4 +1,5 @@
 import { groupedBy } from '../../base/grouped-by.js';
+import { append } from '../../base/long-lists.js';
 import { isColdFootprint } from '../../composite/footprint.js';
 import type { MeasureRequest } from '../benchmark-agent.js';
 import { type Numbered, requestsTogether } from './requests-together.js';
@@ -20,10 +21,6 @@ export interface DivideOptions {
 interface ItemLimits {
   readonly requests: number;
   readonly bytes: number;
-}
-
-function modelKey({ request: { context, modelBytes } }: Numbered): string {
-  return `${context?.footprintBytes ?? 'alone'} ${modelBytes ?? ''}`;
 }
 
 function countModelBytes(together: readonly Numbered[]): number {
@@ -59,12 +56,14 @@ function buildItems(
   cacheBytes: number,
 ): readonly (readonly Numbered[])[] {
   const items: Numbered[][] = [];
-  for (const model of groupedBy(together, modelKey).values()) {
+  const modelOf = ({ request: { context, modelBytes } }: Numbered): string =>
+    `${context?.footprintBytes ?? 'alone'} ${modelBytes ?? ''}`;
+  for (const model of groupedBy(together, modelOf).values()) {
     const footprintBytes = model[0]?.request.context?.footprintBytes ?? Infinity;
     const isCold = isColdFootprint(footprintBytes, cacheBytes);
     for (const piece of pieces(model, isCold ? limits : { ...limits, requests: Infinity })) {
       const last = items.at(-1);
-      if (last !== undefined && fits(last, piece, limits)) last.push(...piece);
+      if (last !== undefined && fits(last, piece, limits)) append(last, piece);
       else items.push([...piece]);
     }
   }

@@ -1,4 +1,8 @@
-import { PredictionOptions, PredictService } from '../../generated/mlmodelscope/org/dlframework/predictor.js';
+import {
+  PredictionOptions,
+  type PredictorOpenRequest,
+  PredictService,
+} from '../../generated/mlmodelscope/org/dlframework/predictor.js';
 import {
   type PredictEachRequest,
   type PredictEachResponse,
@@ -10,6 +14,7 @@ import { createRpcClient, type RpcClientOptions } from '../../rpc/client.js';
 import { fromWireDuration } from '../../rpc/duration.js';
 import type { PeerKind } from '../../rpc/status.js';
 import { TRACE_LEVELS, type TraceLevel } from '../../tracing/trace-level.js';
+import type { Predicted } from '../jobs/predict-session.js';
 import { PREDICTION_CALL_DEADLINE_MS, PREDICTION_STREAM_DEADLINE_MS } from '../prediction-deadlines.js';
 import { fromWireSystem } from '../wire/description-wire.js';
 import { fromWireFeature } from '../wire/feature-wire.js';
@@ -19,12 +24,7 @@ const DESCRIBE_DEADLINE_MS = 10_000;
 /** Short, because the agent may be gone. */
 const CLOSE_DEADLINE_MS = 5000;
 
-export interface ModelToOpen {
-  readonly modelName: string;
-  readonly modelVersion: string;
-  readonly frameworkName: string;
-  readonly frameworkVersion: string;
-}
+export type ModelToOpen = Readonly<Omit<PredictorOpenRequest, 'persist' | 'options'>>;
 
 export interface PredictionSettings {
   readonly batchSize?: number | undefined;
@@ -33,11 +33,8 @@ export interface PredictionSettings {
   readonly traceLevel?: TraceLevel | undefined;
 }
 
-export interface BatchTimes {
+export interface BatchTimes extends Omit<Predicted, 'features'> {
   readonly size: number;
-  readonly preprocessMs: number;
-  readonly inferenceMs: number;
-  readonly postprocessMs: number;
 }
 
 export interface Prediction {
@@ -68,14 +65,7 @@ export interface DescribedPredictor {
 
 export type PredictionInputs = NonNullable<PredictEachRequest['inputs']>;
 
-export interface PredictionClient {
-  open(model: ModelToOpen, settings: PredictionSettings, signal: AbortSignal): Promise<string>;
-  /** In the order of the inputs, each as soon as its batch is done. */
-  predictEach(id: string, inputs: PredictionInputs, signal: AbortSignal): AsyncIterable<AnsweredPrediction>;
-  describe(id: string, signal: AbortSignal): Promise<DescribedPredictor>;
-  closeModel(id: string): Promise<void>;
-  close(): void;
-}
+export type PredictionClient = ReturnType<typeof connectPredictions>;
 
 function toWireOptions({ batchSize = 0, featureLimit = 0, traceLevel }: PredictionSettings): PredictionOptions {
   const executionOptions = { traceLevel: traceLevel === undefined ? 0 : TRACE_LEVELS.indexOf(traceLevel) };
@@ -107,16 +97,17 @@ function fromWire({ total, inputId, batch, traceId, outcome }: PredictEachRespon
   }
 }
 
-export function connectPredictions(address: string, kind: PeerKind, options?: RpcClientOptions): PredictionClient {
+export function connectPredictions(address: string, kind: PeerKind, options?: RpcClientOptions) {
   const client = createRpcClient(address, kind, options);
 
   return {
-    async open(model, settings, signal) {
+    async open(model: ModelToOpen, settings: PredictionSettings, signal: AbortSignal): Promise<string> {
       const request = { ...model, persist: false, options: toWireOptions(settings) };
       return (await client.unary(PredictService.open, request, { deadlineMs: PREDICTION_CALL_DEADLINE_MS, signal })).id;
     },
 
-    async *predictEach(id, inputs, signal) {
+    /** In the order of the inputs, each as soon as its batch is done. */
+    async *predictEach(id: string, inputs: PredictionInputs, signal: AbortSignal): AsyncIterable<AnsweredPrediction> {
       const request = { predictor: { id, duration: undefined }, options: undefined, inputs };
       const callOptions = { deadlineMs: PREDICTION_STREAM_DEADLINE_MS, signal };
       for await (const answer of client.stream(PredictionServiceService.predictEach, request, callOptions)) {
@@ -124,7 +115,7 @@ export function connectPredictions(address: string, kind: PeerKind, options?: Rp
       }
     },
 
-    async describe(id, signal) {
+    async describe(id: string, signal: AbortSignal): Promise<DescribedPredictor> {
       const request = { predictor: { id, duration: undefined } };
       const { describePredictor } = PredictionServiceService;
       const answer = await client.unary(describePredictor, request, { deadlineMs: DESCRIBE_DEADLINE_MS, signal });
@@ -137,11 +128,11 @@ export function connectPredictions(address: string, kind: PeerKind, options?: Rp
       };
     },
 
-    async closeModel(id) {
+    async closeModel(id: string): Promise<void> {
       const request = { predictor: { id, duration: undefined }, force: true };
       await client.unary(PredictService.close, request, { deadlineMs: CLOSE_DEADLINE_MS });
     },
 
-    close: () => client.close(),
+    close: (): void => client.close(),
   };
 }

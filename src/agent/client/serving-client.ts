@@ -1,3 +1,4 @@
+import { maxOf, partsOf } from '../../base/long-lists.js';
 import { LoadServiceService, type ServeResponse } from '../../generated/mlmodelscope/load/v1/load.js';
 import { clockId } from '../../base/clock-id.js';
 import { PlatformError } from '../../base/errors.js';
@@ -14,6 +15,9 @@ const TURN_WAIT_MS = 12 * 3600_000;
 /** Readings of the agent's clock; the one with the shortest round trip counts. */
 const READINGS = 32;
 
+/** Queries of one message; the wire takes no message of many more values. */
+const QUERIES_AT_ONCE = 10_000;
+
 /** The agent ends the call of a client that is silent for a minute. */
 const SIGN_OF_LIFE_MS = 15_000;
 
@@ -29,14 +33,17 @@ export interface ServingEnd {
 
 export interface Serving {
   readonly target: Target;
+  /**
+   * Reads the server's clock again. @returns how far it moved against this process's since the last reading; 0 where
+   * they are one clock
+   */
+  readDriftMs?(): Promise<number>;
   /** Ends the call. @throws PlatformError where the agent failed meanwhile */
   close(): Promise<ServingEnd>;
 }
 
 /** From this process's own clock to the machine's. The first readings take long; the two clocks are never read late. */
-const OFFSET_MS = Math.max(
-  ...Array.from({ length: 100 }, () => Number(process.hrtime.bigint()) / 1e6 - performance.now()),
-);
+const OFFSET_MS = maxOf(Array.from({ length: 100 }, () => Number(process.hrtime.bigint()) / 1e6 - performance.now()));
 
 /** The monotonic clock of this machine, which is the one of an agent on it. Reading it allocates nothing. */
 export function nowMs(): number {
@@ -59,6 +66,7 @@ export async function connectServing(
   let onReady: (id: string) => void = () => undefined;
   let onClock: (nowNs: bigint) => void = () => undefined;
   let conditions: Conditions | null = null;
+  let isSilent = false;
 
   const toMs = (ns: bigint): number => Number(ns) / 1e6 - offsetMs;
   const handle = ({ event }: ServeResponse): void => {
@@ -119,6 +127,7 @@ export async function connectServing(
   async function readOffset(): Promise<number> {
     let shortestMs = Infinity;
     let best = 0;
+    isSilent = false;
     for (let reading = 0; reading < READINGS; reading++) {
       const sentMs = nowMs();
       const asked = new Promise<bigint>((resolve) => (onClock = resolve));
@@ -135,9 +144,14 @@ export async function connectServing(
   const ready = new Promise<string>((resolve) => (onReady = resolve));
   call.write({ request: { $case: 'open', value: toWireOpen(request) } });
   const serversClock = await unlessEnded(ready);
-  if (serversClock === '' || serversClock !== clockId()) offsetMs = await readOffset();
+  const isOneClock = serversClock !== '' && serversClock === clockId();
+  const readDriftMs = async (): Promise<number> => {
+    const beforeMs = offsetMs;
+    if (!isOneClock) offsetMs = await readOffset();
+    return offsetMs - beforeMs;
+  };
+  await readDriftMs();
 
-  let isSilent = false;
   const life = setInterval(() => {
     if (isSilent && call.writable) call.write({ request: { $case: 'readClock', value: {} } });
     isSilent = true;
@@ -149,7 +163,9 @@ export async function connectServing(
     unsent = [];
     isSilent = false;
     if (!call.writable) return;
-    call.write({ request: { $case: 'queries', value: { queries } } });
+    for (const some of partsOf(queries, QUERIES_AT_ONCE)) {
+      call.write({ request: { $case: 'queries', value: { queries: [...some] } } });
+    }
   };
 
   return {
@@ -165,6 +181,7 @@ export async function connectServing(
         if (unsent.push({ id, samples }) === 1) queueMicrotask(flush);
       },
     },
+    readDriftMs,
     async close() {
       try {
         call.end();

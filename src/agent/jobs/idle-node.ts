@@ -1,3 +1,4 @@
+import { minOf } from '../../base/long-lists.js';
 import type { RunOptions } from '../../measurement/system.js';
 import { trimmedMean } from '../../measurement/trimmed-mean.js';
 import { IDLE_INPUTS, idleNode } from '../../composite/composite.js';
@@ -64,7 +65,7 @@ export async function unwatchedTimes(runOptions: RunOptions, context: Machine): 
     nodeMs.set(inputs, ms);
     calls.push(Math.max(0, few - FEW * ms));
   }
-  const unwatched = { nodeMs, callMs: Math.min(...calls) };
+  const unwatched = { nodeMs, callMs: minOf(calls) };
   known.set(key, unwatched);
   return unwatched;
 }

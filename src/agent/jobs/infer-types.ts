@@ -11,11 +11,10 @@ import { findSteeringValues } from '../../onnx/operators/steering-values.js';
 import { makeFeeds, withEveryValueAsOutput, withShapesAsOutputs } from '../../predictor/materialize.js';
 import type { Predictor } from '../../predictor/predictor.js';
 import { shapedValue } from '../../predictor/crossing-values.js';
-import { ELEMENT_TYPES, elementCount, type ElementType, tensorBytes } from '../../onnx/model/element-type.js';
+import { ELEMENT_TYPES, elementCount, tensorBytes } from '../../onnx/model/element-type.js';
 import { elementsOf, type TensorValue } from '../../predictor/tensor-value.js';
-import { orRefuse } from '../failure.js';
 import type { InferTypesJob } from './job.js';
-import { openBenchmark, type OpenContext } from './open-benchmark.js';
+import { openBenchmark, type OpenContext, runOpened } from './open-benchmark.js';
 
 /** Largest integer or boolean value whose content is returned: enough for shapes, axes and sizes. */
 const CONTENT_ELEMENTS = 1024;
@@ -34,10 +33,6 @@ function findValueRange(value: TensorValue): { readonly minimum: bigint; readonl
     if (element > maximum) maximum = element;
   }
   return { minimum: BigInt(minimum), maximum: BigInt(maximum) };
-}
-
-function ofShape(shape: TensorValue, elementType: ElementType): InferredValue {
-  return { elementType, dims: Array.from(elementsOf(shape), Number) };
 }
 
 /** @param steers whether its content is returned at any size up to the limit of a list */
@@ -87,7 +82,9 @@ function valuesOfRun(
   return new Map(
     [...values].map(([output, value]) => {
       const shaped = shapedValue(output);
-      if (shaped !== undefined) return [shaped.name, ofShape(value, shaped.elementType)];
+      if (shaped !== undefined) {
+        return [shaped.name, { elementType: shaped.elementType, dims: Array.from(elementsOf(value), Number) }];
+      }
       const fits = steering.has(output) && value.bytes.length <= left;
       if (fits) left -= value.bytes.length;
       return [output, describeInferredValue(value, fits)];
@@ -137,14 +134,10 @@ export async function inferTypes(
   if (known !== undefined) return known;
   // Without optimization, no node is fused or folded away, so every value exists.
   const request = { benchmark, runOptions: AS_IT_IS, memoryLimitBytes };
-  const open = await orRefuse('open', () => openBenchmark(request, context, { everyValueIsOutput: true }));
-  try {
-    return await orRefuse('run', async () => {
-      const values = await open.evaluate();
-      const given = steering.size === 0 ? [] : await givenValues(benchmark, steering);
-      return valuesOfRun(new Map([...values, ...given]), steering);
-    });
-  } finally {
-    await open.close();
-  }
+  const open = () => openBenchmark(request, context, { everyValueIsOutput: true });
+  return runOpened(open, async (opened) => {
+    const values = await opened.evaluate();
+    const given = steering.size === 0 ? [] : await givenValues(benchmark, steering);
+    return valuesOfRun(new Map([...values, ...given]), steering);
+  });
 }

@@ -2,6 +2,8 @@ import type { ErrorCode } from '../../base/errors.js';
 import type { CompositePlan } from '../../composite/plan-composites.js';
 import type { Benchmark } from '../../measurement/benchmark.js';
 import type { Measurement } from '../../measurement/measurement.js';
+import { protocolOfComposite } from '../../composite/protocol-of-composite.js';
+import type { Protocol } from '../../measurement/protocol.js';
 import type { Batching } from '../../load/batcher.js';
 import type { RunOptions } from '../../measurement/system.js';
 import type { TimedSpan } from '../../tracing/span.js';
@@ -38,11 +40,8 @@ export interface OptimizeJob extends Omit<InferTypesJob, 'kind'> {
   readonly runOptions: RunOptions;
 }
 
-export interface RunOnceJob {
+export interface RunOnceJob extends Omit<OptimizeJob, 'kind' | 'steeringValues'> {
   readonly kind: 'run-once';
-  readonly benchmark: Benchmark;
-  readonly runOptions: RunOptions;
-  readonly memoryLimitBytes: number;
   readonly everyValue: boolean;
   /** Elements of each value to return, at most. */
   readonly elements: number;
@@ -108,6 +107,22 @@ export function isTimed(job: WorkerJob): boolean {
   return ['measure', 'measure-bricks', 'trace', 'serve'].includes(job.kind);
 }
 
+function countRuns({ warmupRuns, runs }: Protocol): number {
+  return warmupRuns + runs;
+}
+
+/** Runs that a job makes at most; 0 where it times none, or as many as it is asked for. */
+export function plannedRuns(job: WorkerJob): number {
+  if (job.kind === 'measure') return countRuns(job.protocol);
+  if (job.kind === 'measure-bricks') return countRuns(protocolOfComposite(job.protocol));
+  return job.kind === 'trace' ? 2 * countRuns(job.protocol) : 0;
+}
+
+/** The job has not begun. @param waitsFor the process that measures on this machine, once it is known */
+export function waitingProgress(job: WorkerJob, waitsFor?: number): MeasureProgress {
+  return { phase: 'waiting', runsDone: 0, runsTotal: plannedRuns(job), waitsFor };
+}
+
 export function occasionOf(job: WorkerJob): number | undefined {
   return job.kind === 'measure' || job.kind === 'measure-bricks' ? job.occasion : undefined;
 }
@@ -142,8 +157,6 @@ export interface Assignment {
 
 export type WorkerMessage =
   | { readonly kind: 'ready'; readonly residentBytes: number }
-  /** The job has not begun: another process measures on this machine. `for` is that process, once it is known. */
-  | { readonly kind: 'waiting'; readonly for: number | undefined }
   | { readonly kind: 'begun' }
   | { readonly kind: 'serving' }
   | { readonly kind: 'answers'; readonly answers: readonly ServedAnswer[] }

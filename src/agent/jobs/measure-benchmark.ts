@@ -4,7 +4,7 @@ import type { Outcome } from '../../measurement/measurement.js';
 import type { SpanRecorder } from '../../tracing/span-recorder.js';
 import { classifyFailure } from '../failure.js';
 import { orOfMachine } from '../machine-failure.js';
-import type { Measured, MeasureJob } from './job.js';
+import { type Measured, type MeasureJob, plannedRuns } from './job.js';
 import { type OpenBenchmark, openBenchmark, type OpenContext } from './open-benchmark.js';
 import { recordRuns } from './run-spans.js';
 import { runDurationMs, type SharedRuns, timeRuns, type TimingContext } from './timed-runs.js';
@@ -44,7 +44,7 @@ async function takeSamples(
 
 /** A failure of the benchmark is an outcome. @throws PlatformError `usage` (the request) or `storage` (the machine) */
 export async function measureBenchmark(job: MeasureJob, context: MeasureContext): Promise<Measured> {
-  const { benchmark, runOptions, protocol, limits } = job;
+  const { benchmark, runOptions, limits } = job;
   const startNs = context.nowNs();
   const conditions = context.watchConditions();
   const elapsedMs = (): number => Number(context.nowNs() - startNs) / 1e6;
@@ -54,12 +54,11 @@ export async function measureBenchmark(job: MeasureJob, context: MeasureContext)
     return { outcome, sessionMs, costMs: elapsedMs(), peakMemoryBytes, conditions: found };
   };
 
-  await context.onProgress({ phase: 'preparing', runsDone: 0, runsTotal: protocol.warmupRuns + protocol.runs });
+  await context.onProgress({ phase: 'preparing', runsDone: 0, runsTotal: plannedRuns(job) });
   let open: OpenBenchmark;
   try {
     const request = { benchmark, runOptions, memoryLimitBytes: limits.memoryLimitBytes };
-    const load = { level: 'APPLICATION_TRACE' } as const;
-    open = await context.recorder.section('load_model', load, () => openBenchmark(request, context));
+    open = await context.recorder.section('load_model', {}, () => openBenchmark(request, context));
   } catch (error) {
     return measured(failedOutcome(error, 'open'), elapsedMs());
   }

@@ -2,12 +2,11 @@ import { sumOf } from '../../base/sum-of.js';
 import { type Composite, buildComposite } from '../../composite/composite.js';
 import { protocolOfComposite } from '../../composite/protocol-of-composite.js';
 import type { Outcome } from '../../measurement/measurement.js';
-import { trimmedMean } from '../../measurement/trimmed-mean.js';
+import { factorOfSums, trimmedMean } from '../../measurement/trimmed-mean.js';
 import { inputBytes } from '../../measurement/benchmark.js';
-import type { Protocol } from '../../measurement/protocol.js';
 import type { ProfiledRun } from '../../predictor/profile.js';
 import { unwatchedTimes } from './idle-node.js';
-import type { Measured, MeasureBricksJob } from './job.js';
+import { type Measured, type MeasureBricksJob, plannedRuns } from './job.js';
 import { failedOutcome, type MeasureContext } from './measure-benchmark.js';
 import {
   correctedCost,
@@ -33,9 +32,13 @@ export function collectOutcomes(
 ): readonly (Outcome & { kind: 'samples' })[] {
   const runs = profile.map(durationsIn);
   const costs = costsByNode(profile, cost);
-  return nodesOf.map((nodes) => ({
+  const perBrick = nodesOf.map((nodes) =>
+    runs.map((durations) => sumOf(nodes.map((node) => durationOf(durations, node))) / times),
+  );
+  const factor = factorOfSums(perBrick);
+  return nodesOf.map((nodes, brick) => ({
     kind: 'samples',
-    runMs: runs.map((durations) => sumOf(nodes.map((node) => durationOf(durations, node))) / times),
+    runMs: (perBrick[brick] ?? []).map((ms) => factor * ms),
     warmupMs: [],
     overheadMs: sumOf(nodes.map((node) => costs.get(node) ?? 0)) / times,
   }));
@@ -51,11 +54,6 @@ function costsByNode(profile: readonly ProfiledRun[], cost: ProfileCost): Readon
 
 /** From this share of the profile's cost on, runs without the profile are worth their time. */
 const NOTEWORTHY_SHARE = 0.01;
-
-/** The session is warm, and one sum over all kernels needs fewer runs than each of them. */
-function ofRunsWithout(protocol: Protocol): Protocol {
-  return { ...protocol, warmupRuns: 0, timeBudgetMs: protocol.timeBudgetMs / 2 };
-}
 
 interface Cost {
   readonly sessionMs: number;
@@ -94,15 +92,14 @@ export async function measureBricks(job: MeasureBricksJob, context: MeasureConte
     return bricks.map(() => ({ outcome, ...cost, peakMemoryBytes: context.peakMemoryBytes() }));
   };
 
-  await context.onProgress({ phase: 'preparing', runsDone: 0, runsTotal: protocol.warmupRuns + protocol.runs });
+  await context.onProgress({ phase: 'preparing', runsDone: 0, runsTotal: plannedRuns(job) });
   let composite: Composite;
   let open: OpenProfiled;
   try {
     const unwatched = await unwatchedTimes(runOptions, context);
     composite = buildComposite(bricks, paddingBytes, repetition);
     const request = { benchmark: composite.benchmark, runOptions, memoryLimitBytes: limits.memoryLimitBytes };
-    const load = { level: 'APPLICATION_TRACE' } as const;
-    open = await context.recorder.section('load_model', load, () => openProfiled(request, context));
+    open = await context.recorder.section('load_model', {}, () => openProfiled(request, context));
     const sessionMs = elapsedMs();
     try {
       const conditions = context.watchConditions();
@@ -110,7 +107,9 @@ export async function measureBricks(job: MeasureBricksJob, context: MeasureConte
       recordRuns(context.recorder, timed, { profile, bricks: bricks.length });
       const byIdleNodes = costByIdleNodes(composite, profile, unwatched);
       const matters = computeCostShare(profile, byIdleNodes) > NOTEWORTHY_SHARE;
-      const without = matters ? (await open.runWithout(ofRunsWithout(protocol))).runs.map(runDurationMs) : [];
+      // The session is warm, and one sum over all kernels needs fewer runs than each of them.
+      const fewer = { ...protocol, warmupRuns: 0, timeBudgetMs: protocol.timeBudgetMs / 2 };
+      const without = matters ? (await open.runWithout(fewer)).runs.map(runDurationMs) : [];
       const corrected = correctedCost(composite, byIdleNodes, profile, without, unwatched);
       const outcomes = collectOutcomes(composite, profile, corrected);
       const common = {

@@ -6,6 +6,7 @@ import { makeFeeds, materialize, type MaterializeOptions } from '../../predictor
 import { modelWithOwnWeights } from '../../predictor/model-with-own-weights.js';
 import { openFilledModel } from '../../predictor/open-filled-model.js';
 import type { PreparedRun, Predictor } from '../../predictor/predictor.js';
+import { orRefuse } from '../failure.js';
 
 export interface OpenBenchmark extends PreparedRun {
   close(): Promise<void>;
@@ -51,5 +52,18 @@ export async function openBenchmark(
   } catch (error) {
     await model.close();
     throw error;
+  }
+}
+
+/** A failure of the framework becomes the error of the request. @throws PlatformError `unsupported`, `model` or others */
+export async function runOpened<Open extends Pick<OpenBenchmark, 'close'>, T>(
+  open: () => Promise<Open>,
+  run: (opened: Open) => Promise<T>,
+): Promise<T> {
+  const opened = await orRefuse('open', open);
+  try {
+    return await orRefuse('run', () => run(opened));
+  } finally {
+    await opened.close();
   }
 }

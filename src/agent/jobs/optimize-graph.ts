@@ -7,7 +7,7 @@ import { hoistSubgraphWeights } from '../../onnx/layers/hoist-subgraph-weights.j
 import { tensorBytes } from '../../onnx/model/element-type.js';
 import type { Graph, Model } from '../../onnx/model/model.js';
 import { readModel } from '../../onnx/read/read-model.js';
-import { listSubgraphs } from '../../onnx/model/subgraphs.js';
+import { hasSubgraphs } from '../../onnx/model/subgraphs.js';
 import { materialize } from '../../predictor/materialize.js';
 import { modelWithOwnWeights } from '../../predictor/model-with-own-weights.js';
 import { fitsInMemory, inMemory } from '../../predictor/memory-folder.js';
@@ -20,10 +20,6 @@ import { orOfMachine } from '../machine-failure.js';
 import { inferTypes } from './infer-types.js';
 import type { OptimizeJob } from './job.js';
 import { checkMemory, type OpenContext } from './open-benchmark.js';
-
-function hasSubgraphs({ nodes }: Graph): boolean {
-  return nodes.some(({ attributes }) => listSubgraphs(attributes).length > 0);
-}
 
 /** The runtime reorders the filters of convolutions, and computes the nodes that read only constants. */
 function listChanged({ nodes, inputs }: Graph): ReadonlySet<string> {
@@ -81,7 +77,7 @@ export async function optimizeGraph(job: OptimizeJob, context: OpenContext): Pro
   const keepsValues = steeringValues && weights !== undefined;
   const { graph: source } = modelFromBenchmark(benchmark, 'graph');
   const isInMemory = !keepsValues && isWrittenToMemory(source, benchmark, predictor);
-  const keepsWeights = keepsValues || hasSubgraphs(source);
+  const keepsWeights = keepsValues || source.nodes.some(hasSubgraphs);
   const folder = join(isInMemory ? inMemory(temporaryFolder) : temporaryFolder, 'optimized');
   const options = { folder, temporaryFolder, keepsWeights, keepsValues };
   const optimize = (): Promise<string> => optimizeFilledModel(predictor, fillable, runOptions, options);

@@ -7,8 +7,9 @@ import type { OpenModel, Predictor } from '../../predictor/predictor.js';
 import type { TensorValue } from '../../predictor/tensor-value.js';
 import type { PredictedFeature } from '../../processing/feature.js';
 import { buildFeatures } from '../../processing/postprocess.js';
-import { type EncodedImage, preprocessImages } from '../../processing/preprocess.js';
-import { requireImageInput, type PredictionInput, type PredictionModel } from '../../registry/prediction-model.js';
+import type { EncodedImage } from '../../processing/preprocess.js';
+import { requireImageInput } from '../../registry/image-input.js';
+import type { PredictionInput, PredictionModel } from '../../registry/prediction-model.js';
 import type { SpanRecorder } from '../../tracing/span-recorder.js';
 import { orRefuse } from '../failure.js';
 import { type Inferred, inferProfiled } from './infer-profiled.js';
@@ -82,6 +83,8 @@ function madeUp(input: PredictionInput, first: number, count: number): TensorVal
   return { elementType, dims: isBatched ? [count, ...dims.slice(1)] : dims, bytes };
 }
 
+const loadPreprocessing = () => import('../../processing/preprocess.js');
+
 export class PredictSession {
   private constructor(
     readonly model: PredictionModel,
@@ -92,20 +95,21 @@ export class PredictSession {
 
   static async open(model: PredictionModel, runOptions: RunOptions, predictor: Predictor): Promise<PredictSession> {
     const session = await orRefuse('open', () => predictor.open({ kind: 'file', path: model.path }, runOptions));
+    // The image library takes long to load: only for models of pictures, and before the first batch is timed.
+    if (model.inputs.some(({ steps }) => steps !== undefined)) await loadPreprocessing();
     return new PredictSession(model, session, predictor, runOptions);
   }
 
   /** @throws PlatformError `usage` for an unusable picture, `unsupported` or `model` where the model cannot be run */
   async predict(batch: PredictBatch, recorder: SpanRecorder): Promise<Predicted> {
-    const level = 'APPLICATION_TRACE';
     const startMs = performance.now();
-    const feeds = await recorder.section('preprocess', { level }, () => this.preprocess(batch.input));
+    const feeds = await recorder.section('preprocess', {}, () => this.preprocess(batch.input));
     const preprocessedMs = performance.now();
-    const { outputs, inferenceMs } = await recorder.section('predict', { level }, () => {
+    const { outputs, inferenceMs } = await recorder.section('predict', {}, () => {
       return orRefuse('run', () => this.infer(feeds, recorder));
     });
     const inferredMs = performance.now();
-    const features = await recorder.section('postprocess', { level }, () => {
+    const features = await recorder.section('postprocess', {}, () => {
       return Promise.resolve(this.postprocess(outputs, batch));
     });
     return {
@@ -125,6 +129,7 @@ export class PredictSession {
       return new Map(model.inputs.map((one) => [one.name, stacked(one, input.elements)]));
     }
     const { name, steps, elementType } = requireImageInput(model);
+    const { preprocessImages } = await loadPreprocessing();
     const value = await preprocessImages(input.images, steps, elementType);
     return new Map([[name, padded(value, input.images.length, model.fixedBatchSize ?? input.images.length)]]);
   }

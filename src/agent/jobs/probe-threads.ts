@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { maxOf } from '../../base/long-lists.js';
 
 export interface ProbeThreadData {
   readonly shared: SharedArrayBuffer;
@@ -26,7 +27,7 @@ export class ProbeThreads {
 
   /** Waits for the answers. @returns nanoseconds of the slowest one; 0 without threads, and where none answers */
   slowestNs(threads: number): number {
-    return Math.max(0, ...this.#threads.slice(0, threads).map(awaitAnswer));
+    return Math.max(0, maxOf(this.#threads.slice(0, threads).map(awaitAnswer)));
   }
 
   #start(): Int32Array {

@@ -9,21 +9,21 @@ const sink = new Int32Array(1);
 
 /** Chains of integer operations that occupy a core's execution units as kernels do, and use no memory. */
 function work(): void {
-  let a = 1;
-  let b = 2;
-  let c = 3;
-  let d = 4;
-  let e = 5;
-  let f = 6;
+  let a = STEPS;
+  let b = a;
+  let c = a;
+  let d = a;
+  let e = a;
+  let f = a;
   for (let step = 0; step < STEPS; step++) {
-    a = (a + step) | 0;
-    b = (b ^ a) | 0;
-    c = (c + step) | 0;
-    d = (d ^ c) | 0;
-    e = (e + step) | 0;
-    f = (f ^ e) | 0;
+    a ^= step;
+    b ^= a;
+    c ^= step;
+    d ^= c;
+    e ^= step;
+    f ^= e;
   }
-  sink[0] = a + b + c + d + e + f;
+  sink[0] = a ^ b ^ c ^ d ^ e ^ f;
 }
 
 export function warmUpWork(): void {

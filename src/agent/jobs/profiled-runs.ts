@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { counted } from '../../base/counted.js';
 import { PlatformError } from '../../base/errors.js';
 import type { Protocol } from '../../measurement/protocol.js';
 import type { Predictor, ProfiledModel } from '../../predictor/predictor.js';
@@ -14,13 +15,7 @@ export interface ProfiledRuns extends TimedRuns {
   readonly profile: readonly ProfiledRun[];
 }
 
-export interface OpenProfiled {
-  /** Once only: it ends the profile. @throws PlatformError `unsupported` where the profile does not hold every run */
-  run(protocol: Protocol): Promise<ProfiledRuns>;
-  /** Further runs of the same session, after {@link run} has ended the profile. */
-  runWithout(protocol: Protocol): Promise<TimedRuns>;
-  close(): Promise<void>;
-}
+export type OpenProfiled = Awaited<ReturnType<typeof openProfiled>>;
 
 function withProfile(predictor: Predictor, folder: string, onOpen: (model: ProfiledModel) => void): Predictor {
   return {
@@ -44,7 +39,7 @@ function withFirstRunMemory(first: ProfiledRun | undefined, run: ProfiledRun): P
   return { ...run, kernels: of(run.kernels, first?.kernels) };
 }
 
-export async function openProfiled(request: OpenBenchmarkRequest, context: MeasureContext): Promise<OpenProfiled> {
+export async function openProfiled(request: OpenBenchmarkRequest, context: MeasureContext) {
   const { predictor } = context;
   const folder = join(context.temporaryFolder, 'profile');
   const removeFolder = (): void => rmSync(folder, { recursive: true, force: true });
@@ -61,21 +56,25 @@ export async function openProfiled(request: OpenBenchmarkRequest, context: Measu
   }
   const { threads } = request.runOptions;
   return {
-    runWithout: (protocol) => timeRuns(open, { ...protocol, threads }, context),
-    async run(protocol) {
+    /** Further runs of the same session, after `run` has ended the profile. */
+    runWithout: (protocol: Protocol): Promise<TimedRuns> => timeRuns(open, { ...protocol, threads }, context),
+
+    /** Once only: it ends the profile. @throws PlatformError `unsupported` where the profile does not hold every run */
+    async run(protocol: Protocol): Promise<ProfiledRuns> {
       const timed = await timeRuns(open, { ...protocol, threads }, context);
       const profiled = (await model?.profile()) ?? [];
       const expected = timed.warmups.length + timed.taken;
       if (profiled.length !== expected) {
         const { name, version } = predictor.framework;
-        const problem = `${name} ${version} kept a profile of ${profiled.length} runs out of ${expected}`;
+        const problem = `${name} ${version} kept a profile of ${counted(profiled.length, 'run')} out of ${expected}`;
         throw new PlatformError('unsupported', `${problem}; ask for fewer runs`);
       }
       const runs = timed.indices.flatMap((index) => profiled[timed.warmups.length + index] ?? []);
       const profile = runs.map((one) => withFirstRunMemory(profiled[0], one));
       return { ...timed, profile };
     },
-    async close() {
+
+    async close(): Promise<void> {
       await open.close();
       removeFolder();
     },

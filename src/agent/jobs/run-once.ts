@@ -3,10 +3,9 @@ import { ELEMENT_TYPES, isPacked } from '../../onnx/model/element-type.js';
 import { returnedValue, shapedValue } from '../../predictor/crossing-values.js';
 import type { TensorValue } from '../../predictor/tensor-value.js';
 import { numbersOf } from '../../processing/element-part.js';
-import { orRefuse } from '../failure.js';
 import { FIRST_ELEMENTS, MAX_ELEMENTS, type RunValue } from '../run-value.js';
 import type { RunOnceJob } from './job.js';
-import { openBenchmark, type OpenContext } from './open-benchmark.js';
+import { openBenchmark, type OpenContext, runOpened } from './open-benchmark.js';
 
 /** Elements of all values together that an answer has: 16 MiB. */
 const MAX_TOTAL = 2 ** 21;
@@ -48,10 +47,6 @@ export async function runOnce(
   { everyValue, elements, ...request }: RunOnceJob,
   context: OpenContext,
 ): Promise<ReadonlyMap<string, RunValue>> {
-  const open = await orRefuse('open', () => openBenchmark(request, context, { everyValueIsOutput: everyValue }));
-  try {
-    return await orRefuse('run', async () => describeValues(await open.evaluate(), elements));
-  } finally {
-    await open.close();
-  }
+  const open = () => openBenchmark(request, context, { everyValueIsOutput: everyValue });
+  return runOpened(open, async (opened) => describeValues(await opened.evaluate(), elements));
 }

@@ -42,7 +42,7 @@ function poolSpans(pool: PoolSections | undefined, startUnixNano: bigint): reado
     const name = `thread_pool ${section}`;
     const attributes = { section, placed: 'one after another' };
     const level = 'SYSTEM_LIBRARY_TRACE';
-    return [{ name, level, startUnixNano, durationNs, attributes, children: [], error: undefined }];
+    return [{ name, level, startUnixNano, durationNs, attributes, children: [] }];
   });
 }
 
@@ -76,7 +76,6 @@ function kernelSpan(kernel: ProfiledKernel, index: string, runUnixNano: bigint):
       ...poolSpans(kernel.pool, runUnixNano + BigInt(Math.max(0, startNs))),
       ...inner.map((one, position) => kernelSpan(one, sequenceIndex(index, position), runUnixNano)),
     ],
-    error: undefined,
   };
 }
 
@@ -105,7 +104,6 @@ export function runSpans(
         ...(bricks === undefined ? {} : { bricks }),
       },
       children: profiled === undefined ? [] : kernelSpans(run, profiled),
-      error: undefined,
     };
   });
 }
@@ -121,7 +119,7 @@ function spanOfRuns(
   if (first === undefined || last === undefined) return [];
   const durationNs = Number(last.startNs - first.startNs) + last.durationNs;
   const startUnixNano = toUnixNano(first.startNs);
-  return [{ name, level: 'APPLICATION_TRACE', startUnixNano, durationNs, attributes, children, error: undefined }];
+  return [{ name, level: 'APPLICATION_TRACE', startUnixNano, durationNs, attributes, children }];
 }
 
 export function recordRuns(

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { counted } from '../../base/counted.js';
 import { leaveLastCore } from '../../base/core-affinity.js';
 import { messageOf } from '../../base/errors.js';
 import { Batcher } from '../../load/batcher.js';
@@ -42,11 +43,10 @@ export async function serveQueries(
   const { nowNs, settle, recorder } = context;
   let runs = 0;
   const useAllCores = leaveLastCore(job.runOptions.threads);
-  const load = { level: 'APPLICATION_TRACE' } as const;
   let opened: ReadonlyMap<number, OpenBenchmark> = new Map();
   try {
-    opened = await recorder.section('load_model', load, () => openAll(job, context));
-    await recorder.section('warm_up', load, async () => {
+    opened = await recorder.section('load_model', {}, () => openAll(job, context));
+    await recorder.section('warm_up', {}, async () => {
       for (const model of opened.values()) {
         for (let run = 0; run < job.warmupRuns; run++) {
           await orRefuse('run', () => model.execute());
@@ -99,7 +99,7 @@ export async function serveQueries(
 
 /** @returns why the run failed; empty where it did not */
 async function execute(model: OpenBenchmark | undefined, batch: number): Promise<string> {
-  if (model === undefined) return `no model was opened for runs of ${batch} samples`;
+  if (model === undefined) return `no model was opened for runs of ${counted(batch, 'sample')}`;
   try {
     await model.execute();
     return '';

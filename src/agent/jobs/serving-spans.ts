@@ -1,13 +1,8 @@
+import type { ServedAnswer, ServedQuery } from './job.js';
 import type { SpanRecorder } from '../../tracing/span-recorder.js';
 import { toUnixNano } from '../../tracing/unix-time.js';
 
-export interface ServedTimes {
-  readonly receivedNs: bigint;
-  readonly startedNs: bigint;
-  readonly finishedNs: bigint;
-  readonly samples: number;
-  readonly batch: number;
-}
+type ServedTimes = Omit<ServedQuery, 'id'> & Omit<ServedAnswer, 'id' | 'error'>;
 
 /** Most queries of a trace: a load run may have a million. */
 const MAX_QUERIES = 1000;
@@ -27,7 +22,6 @@ export class ServingSpans {
       durationNs: Number(untilNs - fromNs),
       attributes: {},
       children: [],
-      error: undefined,
     });
     const run = {
       ...span('c_predict', startedNs, finishedNs),

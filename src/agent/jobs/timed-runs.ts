@@ -15,22 +15,13 @@ export interface TimingContext {
   readonly majorFaults?: () => number;
 }
 
-function majorFaultsSoFar(): number {
-  return process.resourceUsage().majorPageFault;
-}
-
 export interface TimedRun {
   readonly startNs: bigint;
   readonly durationNs: number;
 }
 
-export interface SharedRuns {
-  readonly droppedRuns: number;
-  /** Share of the kept runs on a shared core, 0 to 1. Such runs are kept if there are too few others. */
-  readonly sharedShare: number;
-  /** Page faults during the runs that count, and those between them. */
-  readonly majorFaults: number;
-}
+/** Fields of Conditions. */
+export type SharedRuns = Readonly<Record<'droppedRuns' | 'sharedShare' | 'majorFaults', number>>;
 
 export interface TimedRuns {
   readonly warmups: readonly TimedRun[];
@@ -150,7 +141,7 @@ function counted(
 export async function timeRuns(
   model: PreparedRun,
   plan: RunPlan,
-  { nowNs, settle, onProgress, coreProbe, majorFaults = majorFaultsSoFar }: TimingContext,
+  { nowNs, settle, onProgress, coreProbe, majorFaults = () => process.resourceUsage().majorPageFault }: TimingContext,
 ): Promise<TimedRuns> {
   const count = new RunCount(plan, coreProbe);
   let reportedNs = nowNs();

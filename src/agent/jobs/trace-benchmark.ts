@@ -1,49 +1,15 @@
+import { maxOf } from '../../base/long-lists.js';
 import { FactsOverRuns } from '../../measurement/kernel-facts.js';
 import type { ProfiledKernel, ProfiledRun } from '../../predictor/profile.js';
 import type { Protocol } from '../../measurement/protocol.js';
-import { orRefuse } from '../failure.js';
 import type { KernelTrace, LayerTrace } from '../layer-trace.js';
-import type { TraceJob } from './job.js';
+import { plannedRuns, type TraceJob } from './job.js';
 import type { MeasureContext } from './measure-benchmark.js';
-import { openBenchmark, type OpenBenchmarkRequest } from './open-benchmark.js';
-import { openProfiled, type ProfiledRuns } from './profiled-runs.js';
+import { openBenchmark, runOpened } from './open-benchmark.js';
+import { openProfiled } from './profiled-runs.js';
 import { describeKernel, recordRuns, sequenceIndex } from './run-spans.js';
 import { withSharing } from './watch-conditions.js';
 import { runDurationMs, type TimedRuns, timeRuns } from './timed-runs.js';
-
-const LOAD = { level: 'APPLICATION_TRACE' } as const;
-
-function buildOpenRequest({ benchmark, runOptions, limits }: TraceJob): OpenBenchmarkRequest {
-  return { benchmark, runOptions, memoryLimitBytes: limits.memoryLimitBytes };
-}
-
-async function runPlain(job: TraceJob, context: MeasureContext): Promise<TimedRuns> {
-  const open = await orRefuse('open', () =>
-    context.recorder.section('load_model', LOAD, () => openBenchmark(buildOpenRequest(job), context)),
-  );
-  try {
-    const timed = await orRefuse('run', () =>
-      timeRuns(open, { ...job.protocol, threads: job.runOptions.threads }, context),
-    );
-    recordRuns(context.recorder, timed);
-    return timed;
-  } finally {
-    await open.close();
-  }
-}
-
-async function runProfiled(job: TraceJob, context: MeasureContext): Promise<ProfiledRuns> {
-  const open = await orRefuse('open', () =>
-    context.recorder.section('load_model', LOAD, () => openProfiled(buildOpenRequest(job), context)),
-  );
-  try {
-    const profiled = await orRefuse('run', () => open.run(job.protocol));
-    recordRuns(context.recorder, profiled, { profile: profiled.profile });
-    return profiled;
-  } finally {
-    await open.close();
-  }
-}
 
 export function kernelTraces(profile: readonly ProfiledRun[]): readonly KernelTrace[] {
   const found = new Map<string, KernelTrace & { readonly runMs: number[]; readonly over: FactsOverRuns }>();
@@ -86,13 +52,27 @@ function halves(protocol: Protocol): readonly [Protocol, Protocol | undefined] {
  * @throws PlatformError `unsupported` (refused graph, no profile), `model` (failed run), `storage` (no room for files)
  */
 export async function traceBenchmark(job: TraceJob, context: MeasureContext): Promise<LayerTrace> {
-  const { warmupRuns, runs } = job.protocol;
-  await context.onProgress({ phase: 'preparing', runsDone: 0, runsTotal: 2 * (warmupRuns + runs) });
+  const { benchmark, runOptions, protocol, limits } = job;
+  const { recorder } = context;
+  const request = { benchmark, runOptions, memoryLimitBytes: limits.memoryLimitBytes };
+  const openPlain = () => recorder.section('load_model', {}, () => openBenchmark(request, context));
+  const runPlain = (half: Protocol): Promise<TimedRuns> =>
+    runOpened(openPlain, async (opened) => {
+      const timed = await timeRuns(opened, { ...half, threads: runOptions.threads }, context);
+      recordRuns(recorder, timed);
+      return timed;
+    });
+  await context.onProgress({ phase: 'preparing', runsDone: 0, runsTotal: plannedRuns(job) });
   const conditions = context.watchConditions();
-  const [first, second] = halves(job.protocol);
-  const before = await runPlain({ ...job, protocol: first }, context);
-  const profiled = await runProfiled(job, context);
-  const after = second && (await runPlain({ ...job, protocol: second }, context));
+  const [first, second] = halves(protocol);
+  const before = await runPlain(first);
+  const openTraced = () => recorder.section('load_model', {}, () => openProfiled(request, context));
+  const profiled = await runOpened(openTraced, async (opened) => {
+    const timed = await opened.run(protocol);
+    recordRuns(recorder, timed, { profile: timed.profile });
+    return timed;
+  });
+  const after = second && (await runPlain(second));
   const series = [before, profiled, ...(after === undefined ? [] : [after])];
   return {
     untracedMs: [...before.runs, ...(after?.runs ?? [])].map(runDurationMs),
@@ -100,7 +80,7 @@ export async function traceBenchmark(job: TraceJob, context: MeasureContext): Pr
     kernels: kernelTraces(profiled.profile),
     conditions: withSharing(conditions(), {
       droppedRuns: series.reduce((sum, { sharing }) => sum + sharing.droppedRuns, 0),
-      sharedShare: Math.max(...series.map(({ sharing }) => sharing.sharedShare)),
+      sharedShare: maxOf(series.map(({ sharing }) => sharing.sharedShare)),
       majorFaults: series.reduce((sum, { sharing }) => sum + sharing.majorFaults, 0),
     }),
   };

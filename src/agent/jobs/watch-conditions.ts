@@ -1,3 +1,5 @@
+import { maxOf, minOf } from '../../base/long-lists.js';
+import { sumOf } from '../../base/sum-of.js';
 import { type ReadSystemFile, readSystemFile } from '../../base/system-file.js';
 import type { Conditions } from '../../measurement/conditions.js';
 import type { SharedRuns } from './timed-runs.js';
@@ -5,13 +7,18 @@ import type { SharedRuns } from './timed-runs.js';
 /** Clock tick of /proc/stat: USER_HZ is 100 on every Linux that Node runs on (proc_stat(5)). */
 const MS_PER_TICK = 10;
 
+/** Places of the times of user, nice, system, irq and softirq in /proc/stat. */
+const BUSY = [0, 1, 2, 5, 6];
+
+const STEAL = 7;
+
 /** From Linux's /proc/stat; undefined where its format is unknown. */
 export function processorTimesIn(procStat: string) {
   const total = /^cpu +((?:\d+ ?)+)$/m.exec(procStat)?.[1]?.trim().split(' ').map(Number);
   const cores = procStat.match(/^cpu\d+ /gm)?.length ?? 0;
-  if (total === undefined || total.length < 8 || cores === 0) return undefined;
-  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = total;
-  return { cores, busyMs: (user + nice + system + irq + softirq) * MS_PER_TICK, stealMs: steal * MS_PER_TICK };
+  const steal = total?.[STEAL];
+  if (total === undefined || steal === undefined || cores === 0) return undefined;
+  return { cores, busyMs: sumOf(BUSY.map((at) => total[at] ?? 0)) * MS_PER_TICK, stealMs: steal * MS_PER_TICK };
 }
 
 /** Time for which the CPU quota throttled a control group of version 2, from its cpu.stat; ms. */
@@ -26,7 +33,7 @@ function mhzIn(kilohertz: string | undefined): number | undefined {
 }
 
 function ifKnown<Key extends string>(key: Key, value: number | undefined): Partial<Record<Key, number>> {
-  return value === undefined ? {} : ({ [key]: Math.max(0, value) } as Partial<Record<Key, number>>);
+  return value === undefined ? {} : ({ [key]: value } as Partial<Record<Key, number>>);
 }
 
 function difference(after: number | undefined, before: number | undefined): number | undefined {
@@ -54,7 +61,7 @@ export function watchConditions(
     if (start.times === undefined || end.times === undefined) return undefined;
     const busyMs = end.times.busyMs - start.times.busyMs;
     const frequencies = [start.mhz, end.mhz].filter((mhz) => mhz !== undefined);
-    const [lowest, highest] = frequencies.length === 0 ? [] : [Math.min(...frequencies), Math.max(...frequencies)];
+    const [lowest, highest] = frequencies.length === 0 ? [] : [minOf(frequencies), maxOf(frequencies)];
     return {
       wallMs: Number(nowNs() - startNs) / 1e6,
       cores: end.times.cores,

@@ -1,5 +1,6 @@
 import { throwIfCancelled } from '../../base/cancellation.js';
 import { type ErrorCode, PlatformError } from '../../base/errors.js';
+import { append, partsOf } from '../../base/long-lists.js';
 import type { PredictedFeature } from '../../processing/feature.js';
 import type { EncodedImage } from '../../processing/preprocess.js';
 import { traced } from '../../tracing/tracing.js';
@@ -57,11 +58,11 @@ export async function* imageBatches(
   batchSize: number,
   signal: AbortSignal,
 ): AsyncGenerator<InputBatch> {
-  for (let start = 0; start < elements.length; start += batchSize) {
+  for (const batch of partsOf(elements, batchSize)) {
     const images: EncodedImage[] = [];
     const failed: FailedElement[] = [];
     let leftBytes = MAX_BATCH_BYTES;
-    for (const { id, fetch } of elements.slice(start, start + batchSize)) {
+    for (const { id, fetch } of batch) {
       try {
         const bytes = await fetch(Math.min(MAX_IMAGE_BYTES, leftBytes));
         leftBytes -= bytes.length;
@@ -137,7 +138,7 @@ async function predictOutcomes(
     const outcomes: ElementOutcome[] = [];
     for (const [position, one] of ids.entries()) {
       const alone = { ids: [one], input: elementAt(input, position) };
-      outcomes.push(...(await predictOutcomes(model, alone, { batchIndex, featureLimit, onBadInput, signal })));
+      append(outcomes, await predictOutcomes(model, alone, { batchIndex, featureLimit, onBadInput, signal }));
     }
     return outcomes;
   }

@@ -1,3 +1,4 @@
+import { counted } from '../../base/counted.js';
 import { PlatformError } from '../../base/errors.js';
 import { quoted } from '../../base/quoted.js';
 import type { Element, Tensor } from '../../generated/mlmodelscope/prediction/v1/prediction.js';
@@ -29,7 +30,9 @@ function numbersIn({ elementType, dimensions, data }: Tensor, name: string): Num
   const count = elementCount(dimensions);
   if (count > MAX_TENSOR_ELEMENTS) fail(`${name} has ${count} elements; at most ${MAX_TENSOR_ELEMENTS} can be given`);
   if (data.length !== count * BYTES_PER_ELEMENT) {
-    fail(`${name} has ${data.length} bytes; its ${count} elements take ${count * BYTES_PER_ELEMENT}`);
+    fail(
+      `${name} has ${counted(data.length, 'byte')}; its ${counted(count, 'element takes', 'elements take')} ${count * BYTES_PER_ELEMENT}`,
+    );
   }
   const { buffer } = new Uint8Array(data);
   if (elementType === 'int64') return new BigInt64Array(buffer);
@@ -102,10 +105,6 @@ function parseTensors({ tensors }: Element, { inputs }: PredictionModel): Elemen
   return new Map(inputs.map((input) => [input.name, tensorFor(input, tensors, inputs.length === 1)]));
 }
 
-function formatShapes(tensors: ElementTensors): string {
-  return [...tensors.values()].map(({ dims }) => dims.join(' ')).join(',');
-}
-
 /** Consecutive elements of equal shapes. @throws PlatformError `unsupported` for a batch fixed at more than one */
 export function tensorBatches(
   elements: readonly Element[],
@@ -125,7 +124,7 @@ export function tensorBatches(
     const last = batches.at(-1);
     try {
       const tensors = parseTensors(element, model);
-      const shapes = formatShapes(tensors);
+      const shapes = [...tensors.values()].map(({ dims }) => dims.join(' ')).join(',');
       const isFull = last === undefined || last.ids.length >= batchSize;
       if (isFull || (last.shapes !== undefined && last.shapes !== shapes)) {
         batches.push({ ids: [id], elements: [tensors], failed: [], shapes });

@@ -37,12 +37,6 @@ const MAX_NAME_CHARACTERS = 1000;
 /** Share of the memory limit for the inputs of all graphs that are optimized or typed beside each other. */
 const SHARE_BESIDE = 1 / 8;
 
-/** Whether other graphs may be optimized or typed beside this one; else it may take all memory of the limit. */
-function leavesRoom({ inputs }: Benchmark, description: AgentDescription): boolean {
-  const bytes = inputBytes(inputs);
-  return bytes <= (defaultMemoryLimitBytes(description) * SHARE_BESIDE) / description.cores;
-}
-
 export interface BenchmarkServiceOptions {
   readonly description: AgentDescription;
   readonly runner: WorkerRunner;
@@ -62,6 +56,10 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
   const { calls } = server;
   const memoryLimitBytes = defaultMemoryLimitBytes(description);
   const within = (timeLimitMs: number): Limits => ({ timeLimitMs, memoryLimitBytes });
+  /** Whether other graphs may be optimized or typed beside this one; else it may take all memory of the limit. */
+  const leavesRoom = ({ inputs }: Benchmark): boolean => {
+    return inputBytes(inputs) <= (memoryLimitBytes * SHARE_BESIDE) / description.cores;
+  };
   const benchmarkIn = (request: Pick<MeasureRequest, 'benchmark'>): Benchmark => {
     return withWeightFile(fromWireBenchmark(request.benchmark), weightFiles);
   };
@@ -74,10 +72,8 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const benchmark = benchmarkIn(request);
       const { steeringValues } = request;
       const job = { kind: 'infer-types', benchmark, memoryLimitBytes, steeringValues } as const;
-      const { end } = await runner.runUntimed(job, within(INFER_TYPES_LIMIT_MS), {
-        signal,
-        untimed: leavesRoom(benchmark, description),
-      });
+      const options = { signal, untimed: leavesRoom(benchmark) };
+      const { end } = await runner.run(job, within(INFER_TYPES_LIMIT_MS), options);
       return { values: toWireValues(endedAs(end, 'inferred').values) };
     }),
     optimize: calls.unary(async ({ request }, signal) => {
@@ -85,10 +81,8 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const runOptions = fromWireRunOptions(request.runOptions);
       const { steeringValues } = request;
       const job = { kind: 'optimize', benchmark, runOptions, memoryLimitBytes, steeringValues } as const;
-      const { end, shareMs } = await runner.runUntimed(job, within(OPTIMIZE_LIMIT_MS), {
-        signal,
-        untimed: leavesRoom(benchmark, description),
-      });
+      const options = { signal, untimed: leavesRoom(benchmark) };
+      const { end, shareMs } = await runner.run(job, within(OPTIMIZE_LIMIT_MS), options);
       return toWireOptimized(optimizedGraph(end, shareMs));
     }),
     runOnce: calls.unary(async ({ request }, signal) => {
@@ -96,7 +90,7 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const runOptions = fromWireRunOptions(request.runOptions);
       const { everyValue, elements } = request;
       const job = { kind: 'run-once', benchmark, runOptions, memoryLimitBytes, everyValue, elements } as const;
-      const end = await runner.run(job, within(OPTIMIZE_LIMIT_MS), { signal });
+      const { end } = await runner.run(job, within(OPTIMIZE_LIMIT_MS), { signal });
       return { values: toWireRunValues(endedAs(end, 'ran-once').values) };
     }),
     measure: calls.streaming(async (call, signal) => {
@@ -104,16 +98,10 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const benchmark = benchmarkIn(request);
       const runOptions = fromWireRunOptions(request.runOptions);
       const setup = fromWireProtocol(request.protocol, memoryLimitBytes);
-      const onProgress = (progress: MeasureProgress): void => {
-        calls.tell(call, { event: { $case: 'progress', value: toWireProgress(progress) } }, signal);
-      };
-      const onWaiting = (waitsFor?: number): void => {
-        const { warmupRuns, runs } = setup.protocol;
-        onProgress({ phase: 'waiting', runsDone: 0, runsTotal: warmupRuns + runs, waitsFor });
-      };
+      const onProgress = (progress: MeasureProgress): void => calls.tell(call, toWireProgress(progress), signal);
       const name = request.name?.slice(0, MAX_NAME_CHARACTERS);
       const job = { kind: 'measure', benchmark, name, runOptions, ...setup } as const;
-      const end = await runner.run(job, setup.limits, { signal, onProgress, onWaiting });
+      const { end } = await runner.run(job, setup.limits, { signal, onProgress });
       for (const measured of buildMeasured(end, 1)) {
         call.write({ event: { $case: 'measurement', value: toWireMeasurement(benchmark.signature, measured) } });
       }
@@ -126,9 +114,7 @@ export function addBenchmarkService(server: RpcServer, options: BenchmarkService
       const runOptions = fromWireRunOptions(request.runOptions);
       const setup = fromWireProtocol(request.protocol, memoryLimitBytes);
       const bricks = request.bricks.map(fromWireBrick);
-      const onProgress = (progress: RequestProgress): void => {
-        calls.tell(call, { event: { $case: 'progress', value: toWireProgress(progress, progress) } }, signal);
-      };
+      const onProgress = (progress: RequestProgress): void => calls.tell(call, toWireProgress(progress), signal);
       const options = { signal, onProgress };
       const all = measureTogether(bricks, { runOptions, ...setup }, runner, description.cacheBytes, options);
       for await (const { index, measured } of all) {

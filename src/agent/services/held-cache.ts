@@ -2,6 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { writeFileAtomically } from '../../base/atomic-file.js';
+import { minOf } from '../../base/long-lists.js';
 import { xoshiro128pp } from '../../base/random.js';
 
 // A virtual machine may state the cache of its whole host, which other machines use as well: 260 MB where 64 MB did not
@@ -61,7 +62,7 @@ export function dependentReadNs(bytes: number): number {
 export function heldCacheBytes(statedBytes: number, readNs: (bytes: number) => number = dependentReadNs): number {
   if (statedBytes <= MIN_CHECKED_BYTES) return statedBytes;
   // The first calls also compile the function.
-  const limitNs = Math.min(...[1, 2, 3].map(() => readNs(REFERENCE_BYTES))) * MAX_SLOWER;
+  const limitNs = minOf([1, 2, 3].map(() => readNs(REFERENCE_BYTES))) * MAX_SLOWER;
   let parts = 1;
   while (statedBytes / (parts * 2) >= MIN_CHECKED_BYTES) parts *= 2;
   let heldBytes = MIN_BYTES;

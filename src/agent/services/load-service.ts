@@ -8,18 +8,15 @@ import {
 import { clockId } from '../../base/clock-id.js';
 import { attendedMs } from '../../base/clock.js';
 import { PlatformError } from '../../base/errors.js';
+import { MAX_OUTSTANDING } from '../../load/trial.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
-import type { MeasureProgress } from '../benchmark-agent.js';
 import type { ServingMessage } from '../jobs/job.js';
 import { toWireConditions, toWireProgress } from '../wire/benchmark-wire.js';
 import { fromWireOpen, MAX_SAMPLES } from '../wire/load-wire.js';
 import { endedAs } from '../worker/job-end.js';
 import { type BenchmarkServiceOptions, withWeightFile } from './benchmark-service.js';
 import { defaultMemoryLimitBytes } from './describe-machine.js';
-
-/** Most queries that are sent and not answered. A client that sends more overloads the server on purpose. */
-const MAX_OUTSTANDING = 100_000;
 
 /** Longest silence of a client that waits for no answer: its model keeps others from measuring. */
 const SILENCE_LIMIT_MS = 60_000;
@@ -116,13 +113,9 @@ export function addLoadService(server: RpcServer, options: LoadServiceOptions): 
       const withWeights = [...models].map(([samples, one]) => [samples, withWeightFile(one, weightFiles)] as const);
       const { memoryLimitBytes } = limits;
       const job = { kind: 'serve', ...request, models: new Map(withWeights), memoryLimitBytes } as const;
-      const onProgress = (progress: MeasureProgress): void => {
-        calls.tell(call, { event: { $case: 'progress', value: toWireProgress(progress) } }, signal);
-      };
-      const ended = await runner.run(job, limits, {
+      const { end: ended } = await runner.run(job, limits, {
         signal: AbortSignal.any([signal, wrong.signal]),
-        onProgress,
-        onWaiting: (waitsFor) => onProgress({ phase: 'waiting', runsDone: 0, runsTotal: 0, waitsFor }),
+        onProgress: (progress) => calls.tell(call, toWireProgress(progress), signal),
         onServing: (toProcess) => {
           send = toProcess;
           isOpening = false;

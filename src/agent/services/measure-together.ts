@@ -11,9 +11,7 @@ import { MAX_RUNS_PER_RUN } from '../jobs/timed-runs.js';
 import { buildMeasured } from '../worker/job-end.js';
 import type { WorkerRunner } from '../worker/worker-runner.js';
 
-export type BricksSetup = Pick<MeasureBricksJob, 'runOptions' | 'protocol' | 'occasion' | 'limits'>;
-
-export interface MeasuredBrick {
+interface MeasuredBrick {
   readonly index: number;
   readonly measured: Measured;
 }
@@ -25,7 +23,7 @@ export interface MeasuredBrick {
  */
 export async function* measureTogether(
   bricks: readonly BrickInContext[],
-  setup: BricksSetup,
+  setup: Pick<MeasureBricksJob, 'runOptions' | 'protocol' | 'occasion' | 'limits'>,
   runner: WorkerRunner,
   cacheBytes: number,
   { signal, onProgress }: MeasureOptions,
@@ -50,13 +48,9 @@ export async function* measureTogether(
   ): AsyncGenerator<MeasuredBrick> {
     const benchmarks = indices.flatMap((index) => bricks[index]?.benchmark ?? []);
     const session = { index: indices[0] ?? 0, together: indices.length };
-    const tell = (progress: MeasureProgress): void => onProgress?.({ ...progress, ...session });
     const job = { kind: 'measure-bricks', bricks: benchmarks, ...how, ...setup } as const;
-    const end = await runner.run(job, setup.limits, {
-      signal,
-      onProgress: tell,
-      onWaiting: (waitsFor) => tell({ phase: 'waiting', runsDone: 0, runsTotal: runs + warmupRuns, waitsFor }),
-    });
+    const tell = (progress: MeasureProgress): void => onProgress?.({ ...progress, ...session });
+    const { end } = await runner.run(job, setup.limits, { signal, onProgress: tell });
     const measured = buildMeasured(end, indices.length);
     const failed = measured.every(({ outcome }) => outcome.kind === 'failure');
     if (failed && indices.length > 1) {

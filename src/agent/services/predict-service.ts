@@ -11,6 +11,7 @@ import type { PredictionModel } from '../../registry/prediction-model.js';
 import { toWireDuration } from '../../rpc/duration.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
+import { openModelId } from '../no-open-model.js';
 import { predictBatches } from '../predict/batches.js';
 import type { MakeInputs, PredictInputs } from '../predict/inputs.js';
 import type { OpenModels } from '../predict/open-models.js';
@@ -51,13 +52,13 @@ export function addPredictService(server: RpcServer, service: PredictServiceOpti
   }
 
   async function predict(
-    { predictor, options: asked }: PredictRequest,
+    request: PredictRequest,
     signal: AbortSignal,
     makeInputs: MakeInputs,
   ): Promise<FeaturesResponse> {
     const startMs = performance.now();
-    return models.use(predictor?.id ?? '', async (model) => {
-      const options = parsePredictOptions(asked, model.options);
+    return models.use(openModelId(request), async (model) => {
+      const options = parsePredictOptions(request.options, model.options);
       const batchSize = batchSizeFor(model.model, options.batchSize);
       const results = await traceAtLevel(options, () => {
         return withinTime(options.timeLimitMs, signal, async (inTime) => {
@@ -77,12 +78,12 @@ export function addPredictService(server: RpcServer, service: PredictServiceOpti
     }),
     close: calls.unary(async (call) => {
       const startMs = performance.now();
-      await models.close(call.request.predictor?.id ?? '', call.request.force);
+      await models.close(openModelId(call.request), call.request.force);
       return { duration: toWireDuration(performance.now() - startMs) };
     }),
     reset: calls.unary(async (call, signal) => {
       const startMs = performance.now();
-      const id = call.request.predictor?.id || call.request.id;
+      const id = openModelId(call.request);
       await models.reset(id, signal);
       return { predictor: { id, duration: toWireDuration(performance.now() - startMs) } };
     }),

@@ -9,6 +9,7 @@ import { buildRunOptions } from '../../measurement/system.js';
 import { toWireDuration } from '../../rpc/duration.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
+import { openModelId } from '../no-open-model.js';
 import { countFeatureBytes, type ElementOutcome, predictEach } from '../predict/batches.js';
 import type { MakeInputs, PredictInputs } from '../predict/inputs.js';
 import type { OpenModels } from '../predict/open-models.js';
@@ -77,7 +78,7 @@ export function addPredictionService(server: RpcServer, options: PredictionServi
     predictEach: calls.streaming(async (call, signal) => {
       const { request } = call;
       const makeInputs = parseInputs(request);
-      await models.use(request.predictor?.id ?? '', async (model) => {
+      await models.use(openModelId(request), async (model) => {
         const options = parsePredictOptions(request.options, model.options);
         const batchSize = batchSizeFor(model.model, options.batchSize);
         const { featureLimit, timeLimitMs } = options;
@@ -99,7 +100,7 @@ export function addPredictionService(server: RpcServer, options: PredictionServi
       });
     }),
     describePredictor: calls.unary((call) => {
-      return models.use(call.request.predictor?.id ?? '', ({ model: { name, version, manifest } }) => {
+      return models.use(openModelId(call.request), ({ model: { name, version, manifest } }) => {
         return Promise.resolve({
           modelName: name,
           modelVersion: manifest?.version ?? version,

@@ -1,3 +1,4 @@
+import { partsOf } from '../../base/long-lists.js';
 import type { Metadata } from '@grpc/grpc-js';
 import { type TraceServiceServer, TraceServiceService } from '../../generated/mlmodelscope/trace/v1/trace.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
@@ -32,16 +33,11 @@ export function addTraceService(server: RpcServer, options: BenchmarkServiceOpti
       const benchmark = fromWireBenchmark(request.benchmark);
       const runOptions = fromWireRunOptions(request.runOptions);
       const { protocol, limits } = fromWireProtocol(request.protocol, defaultMemoryLimitBytes(description));
-      const onProgress = (progress: MeasureProgress): void => {
-        calls.tell(call, { event: { $case: 'progress', value: toWireProgress(progress) } }, signal);
-      };
-      const onWaiting = (waitsFor?: number): void => {
-        onProgress({ phase: 'waiting', runsDone: 0, runsTotal: 2 * (protocol.warmupRuns + protocol.runs), waitsFor });
-      };
+      const onProgress = (progress: MeasureProgress): void => calls.tell(call, toWireProgress(progress), signal);
       const job = { kind: 'trace', benchmark, runOptions, protocol, limits } as const;
       const ofBoth = { ...limits, timeLimitMs: 2 * limits.timeLimitMs };
-      const run = () => runner.run(job, ofBoth, { signal, onProgress, onWaiting });
-      const end = await inCallersTrace(call.metadata, async () => {
+      const run = () => runner.run(job, ofBoth, { signal, onProgress });
+      const { end } = await inCallersTrace(call.metadata, async () => {
         return activeTracing()?.atLevel(fromWireLevel(request.level), run) ?? run();
       });
       const trace = toWireLayerTrace(endedAs(end, 'traced').trace);
@@ -49,8 +45,8 @@ export function addTraceService(server: RpcServer, options: BenchmarkServiceOpti
     }),
     takeSpans: calls.streaming(async (call, signal) => {
       const spans = activeTracing()?.takeSpans(call.request.traceId) ?? [];
-      for (let sent = 0; sent < spans.length; sent += SPANS_PER_MESSAGE) {
-        await calls.send(call, { spans: spans.slice(sent, sent + SPANS_PER_MESSAGE).map(toWireSpan) }, signal);
+      for (const some of partsOf(spans, SPANS_PER_MESSAGE)) {
+        await calls.send(call, { spans: some.map(toWireSpan) }, signal);
       }
     }),
   } satisfies TraceServiceServer;

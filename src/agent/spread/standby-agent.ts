@@ -1,5 +1,8 @@
+import { throwIfCancelled } from '../../base/cancellation.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
+import { keepTrying } from '../../base/keep-trying.js';
 import { computeClass } from '../../measurement/system.js';
+import { differencesBetween, otherSystem } from '../agent-description.js';
 import type { BenchmarkAgent, MeasuredRequest, MeasureOptions, MeasureRequest } from '../benchmark-agent.js';
 import { measureNumbered } from '../client/measure-numbered.js';
 import { isOfMachine, type Machine } from './machines.js';
@@ -31,22 +34,62 @@ async function connectFirst(
   throw refusal;
 }
 
+export interface StandbyOptions {
+  readonly tell: (message: string) => void;
+  /** How long an agent that is gone, and has no other in its place, is waited for. */
+  readonly patienceMs?: number;
+  /** Ends the wait. */
+  readonly signal?: AbortSignal;
+}
+
+/** Its connection was lost, or it was started again and refuses the token that it made before. */
+function mayAnswerAgain(error: unknown): boolean {
+  return error instanceof PlatformError && (error.code === 'unavailable' || error.code === 'unauthenticated');
+}
+
 /**
- * When the agent ends or its machine fails, the next one of the same system does what is left. The others are connected
- * only when they are needed; the first that answers decides the system. @throws PlatformError where none answers
+ * When the agent ends or its machine fails, the next one of the same system does what is left, or the same one where it
+ * answers again. The others are connected only when they are needed; the first that answers decides the system.
+ *
+ * @throws PlatformError where none answers
  */
 export async function standbyAgent(
   agents: readonly Standby[],
-  { tell }: { readonly tell: (message: string) => void },
+  { tell, patienceMs = 0, signal: waiting }: StandbyOptions,
 ): Promise<BenchmarkAgent> {
   const left = [...agents];
   let current = await connectFirst(left, () => true);
   const system = computeClass(current.agent.description);
   let replacing: Promise<void> | undefined;
 
+  async function connectNext(lost: Machine, why: unknown): Promise<Machine> {
+    try {
+      return await connectFirst(left, (agent) => computeClass(agent.description) === system, why);
+    } catch {
+      const same = mayAnswerAgain(why) ? agents.find(({ name }) => name === lost.name) : undefined;
+      const agent = await keepTrying(async () => same?.connect(), {
+        firstPauseMs: 500,
+        longestPauseMs: 2_000,
+        isPassing: () => true,
+        limitMs: patienceMs,
+        signal: waiting,
+      }).catch(() => throwIfCancelled(waiting));
+      if (agent === undefined) throw why;
+      const differences = differencesBetween(lost.agent.description, agent.description);
+      if (differences.length === 0) return { name: lost.name, agent };
+      await agent.close();
+      throw otherSystem(lost.name, differences);
+    }
+  }
+
   async function replace(lost: Machine, why: unknown): Promise<void> {
-    const next = await connectFirst(left, (agent) => computeClass(agent.description) === system, why);
-    tell(`the agent at ${next.name} does the rest of the work of the agent at ${lost.name}: ${messageOf(why)}`);
+    const next = await connectNext(lost, why);
+    const agent = `the agent at ${next.name}`;
+    const does =
+      next.name === lost.name
+        ? 'answers again, and does the rest of its work'
+        : `does the rest of the work of the agent at ${lost.name}`;
+    tell(`${agent} ${does}: ${messageOf(why)}`);
     current = next;
     await lost.agent.close().catch(() => undefined);
   }

@@ -26,22 +26,8 @@ import type { Measured } from '../jobs/job.js';
 import { FIRST_ELEMENTS, MAX_ELEMENTS, type RunValue } from '../run-value.js';
 import { check } from '../../rpc/check-message.js';
 import { fromWireDuration, toWireDuration } from '../../rpc/duration.js';
+import { fromWireEnum, toWireEnum } from '../../rpc/wire-enum.js';
 import { benchmarkSchema, elementTypeSchema, requestedRunOptionsSchema, setupSchema } from './request-schema.js';
-
-/** An enum of the contract has the names of a list in capitals. */
-type WireEnum<Name extends string, Value> = Readonly<Record<Uppercase<Name>, Value>>;
-
-export function toWireEnum<Name extends string, Value>(wireEnum: WireEnum<Name, Value>, name: Name): Value {
-  return wireEnum[name.toUpperCase() as Uppercase<Name>];
-}
-
-function fromWireEnum<Name extends string, Value>(
-  wireEnum: WireEnum<Name, Value>,
-  names: readonly Name[],
-  value: Value,
-): Name | undefined {
-  return names.find((name) => toWireEnum(wireEnum, name) === value);
-}
 
 export function toWireBenchmark({ signature, model, inputs, weights }: Benchmark): wire.Benchmark {
   return {
@@ -132,11 +118,13 @@ export function fromWireBrick({ benchmark, footprintBytes, modelBytes, roughMs }
   };
 }
 
-export function toWireProgress(
-  { phase, runsDone, runsTotal, waitsFor = 0 }: MeasureProgress,
-  { index, together }: Pick<RequestProgress, 'index' | 'together'> = { index: 0, together: 0 },
-): wire.Progress {
-  return { phase: toWireEnum(wire.Progress_Phase, phase), runsDone, runsTotal, brick: index, together, waitsFor };
+export function toWireProgress(progress: MeasureProgress | RequestProgress) {
+  const { phase, runsDone, runsTotal, waitsFor = 0, index, together } = { index: 0, together: 0, ...progress };
+  const value: wire.Progress = {
+    phase: toWireEnum(wire.Progress_Phase, phase),
+    ...{ runsDone, runsTotal, brick: index, together, waitsFor },
+  };
+  return { event: { $case: 'progress', value } } as const;
 }
 
 /** Undefined for a phase that only a newer version knows. */

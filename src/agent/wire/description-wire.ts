@@ -3,6 +3,7 @@ import * as wire from '../../generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { type Surroundings, TIMING_VARIABLES } from '../../measurement/surroundings.js';
 import { identifySystem, type RunOptions, type System, type SystemFacts } from '../../measurement/system.js';
 import { check } from '../../rpc/check-message.js';
+import { toWireEnum } from '../../rpc/wire-enum.js';
 import { TRACE_LEVELS } from '../../tracing/trace-level.js';
 import {
   ABILITIES,
@@ -11,7 +12,7 @@ import {
   agentDescriptionSchema,
   isAbleTo,
 } from '../agent-description.js';
-import { fromWireRunOptions, toWireEnum, toWireRunOptions } from './benchmark-wire.js';
+import { fromWireRunOptions, toWireRunOptions } from './benchmark-wire.js';
 
 function factsIn({ fingerprint: _, runOptions: __, memoryBytes, cacheBytes, devices, ...facts }: wire.System): object {
   return {

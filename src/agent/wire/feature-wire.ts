@@ -20,13 +20,8 @@ function toWireContent(feature: PredictedFeature): WireFeature {
   switch (feature.kind) {
     case 'classification': {
       const { index, label, probability } = feature;
-      const value = { index, label };
-      return {
-        type: FeatureType.CLASSIFICATION,
-        probability,
-        metadata: {},
-        feature: { $case: 'classification', value },
-      };
+      const content = { $case: 'classification', value: { index, label } } as const;
+      return { type: FeatureType.CLASSIFICATION, probability, metadata: {}, feature: content };
     }
     case 'bounding_box': {
       const { probability } = feature;

@@ -7,8 +7,7 @@ const MAX_WAITING = 32;
 
 export interface TaskOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called if the task has to wait; with the id of the process that it waits for, if another agent holds the turn. */
-  readonly onWaiting?: ((holder?: number) => void) | undefined;
+  readonly onWaiting?: (() => void) | undefined;
   /** Whether the task may run beside other tasks with this option. */
   readonly untimed?: boolean | undefined;
 }
@@ -33,7 +32,7 @@ export class TaskLimiter {
       throw new PlatformError('exhausted', `${MAX_WAITING} requests wait for this agent already; try again later`);
     }
     const size = untimed ? 1 : this.maxUntimed;
-    const leave = await this.#semaphore.take({ signal, size, onWaiting: () => onWaiting?.() });
+    const leave = await this.#semaphore.take({ signal, size, onWaiting });
     this.#clock.begin();
     try {
       return await task();

@@ -53,8 +53,6 @@ export interface FastestProbe {
 export interface JobHooks {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: MeasureProgress) => void) | undefined;
-  /** Called if another process measures on this machine, and again with the id of that process once it is known. */
-  readonly onWaiting?: ((holder?: number) => void) | undefined;
   /** Called once a job that serves is ready. */
   readonly onServing?: ((send: (message: ServingMessage) => void) => void) | undefined;
   readonly onAnswers?: ((answers: readonly ServedAnswer[]) => void) | undefined;
@@ -219,7 +217,7 @@ export class WorkerProcess {
    * @throws PlatformError `cancelled` after the signal, `storage` where the machine failed; the process is gone then
    */
   async run(job: WorkerJob, limits: Limits, hooks: JobHooks = {}): Promise<JobEnd> {
-    const { signal, onProgress, onWaiting } = hooks;
+    const { signal, onProgress } = hooks;
     throwIfCancelled(signal);
     this.#jobs++;
     this.#threads ??= threadsOf(job);
@@ -229,15 +227,12 @@ export class WorkerProcess {
     const limit = enforceLimits(this.pid, limits, () => this.#end());
     const result = this.#awaitResult(job, {
       ...hooks,
-      onWaiting: (holder) => {
-        limit.pause();
-        onWaiting?.(holder);
-      },
       onBegun: () => {
         limit.begin();
         startMs = performance.now();
       },
       onProgress: (progress) => {
+        if (progress.phase === 'waiting') limit.pause();
         if (progress.phase === 'running') preparingMs ??= performance.now() - startMs;
         onProgress?.(progress);
       },
@@ -281,14 +276,10 @@ export class WorkerProcess {
     }
   }
 
-  #awaitResult(
-    job: WorkerJob,
-    { onWaiting, onBegun, onProgress, onServing, onAnswers }: ReportHooks,
-  ): Promise<ResultReport> {
+  #awaitResult(job: WorkerJob, { onBegun, onProgress, onServing, onAnswers }: ReportHooks): Promise<ResultReport> {
     return new Promise((resolve) => {
       this.#child.on('message', (message) => {
         const report = message as WorkerMessage;
-        if (report.kind === 'waiting') onWaiting?.(report.for);
         if (report.kind === 'begun') onBegun();
         if (report.kind === 'progress') onProgress?.(report.progress);
         if (report.kind === 'serving') onServing?.((sent) => this.#child.send(sent, () => {}));

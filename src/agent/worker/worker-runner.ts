@@ -3,7 +3,7 @@ import { assertEnoughCores } from '../../measurement/enough-cores.js';
 import type { Limits } from '../../measurement/protocol.js';
 import type { FrameworkName } from '../../predictor/frameworks.js';
 import { errorOfEnd, isFailure, type JobEnd } from './job-end.js';
-import type { WorkerJob, OpenJob } from '../jobs/job.js';
+import { type WorkerJob, type OpenJob, waitingProgress } from '../jobs/job.js';
 import { type FastestProbe, type JobHooks, WorkerProcess } from './worker-process.js';
 import { type TaskOptions, TaskLimiter } from './task-limiter.js';
 
@@ -30,30 +30,23 @@ export class WorkerRunner {
    * @throws PlatformError `usage` for more threads than cores, `cancelled` after the signal, `unavailable` where no
    *   process starts or too many wait
    */
-  async run(job: WorkerJob, limits: Limits, options: JobHooks & TaskOptions = {}): Promise<JobEnd> {
+  async run(job: WorkerJob, limits: Limits, options: JobHooks & Pick<TaskOptions, 'untimed'> = {}) {
     this.#check(job);
-    return this.#limiter.run(async () => {
-      const process = this.#takeIdle(job);
-      // A process without a job may still free memory of its last one.
-      await this.#killIdle();
-      return this.#perform(job, limits, options, process);
-    }, options);
-  }
-
-  async runUntimed(job: WorkerJob, limits: Limits, options: JobHooks & TaskOptions = {}) {
-    this.#check(job);
+    const { signal, untimed } = options;
+    const onWaiting = (): void => options.onProgress?.(waitingProgress(job));
     const perform = async () => {
       const startMs = this.#limiter.sharedMs;
       const process = this.#takeIdle(job);
-      if (process === undefined) await this.#killIdle();
+      // A process without a job may still free memory of its last one.
+      if (untimed === undefined || process === undefined) await this.#killIdle();
       const end = await this.#perform(job, limits, options, process);
       return { end, shareMs: this.#limiter.sharedMs - startMs };
     };
-    return this.#limiter.run(perform, { untimed: true, ...options });
+    return this.#limiter.run(perform, { signal, onWaiting, untimed });
   }
 
   /** In a process of its own, which the caller ends. @throws PlatformError as {@link run}, and where opening fails */
-  async open(job: OpenJob, limits: Limits, options: JobHooks & TaskOptions = {}): Promise<WorkerProcess> {
+  async open(job: OpenJob, limits: Limits, options: JobHooks = {}): Promise<WorkerProcess> {
     this.#check(job);
     return this.#limiter.run(async () => {
       const process = await this.#start();
@@ -68,7 +61,7 @@ export class WorkerRunner {
     }, options);
   }
 
-  runIn(process: WorkerProcess, job: WorkerJob, limits: Limits, options: JobHooks & TaskOptions = {}): Promise<JobEnd> {
+  runIn(process: WorkerProcess, job: WorkerJob, limits: Limits, options: JobHooks = {}): Promise<JobEnd> {
     return this.#limiter.run(() => process.run(job, limits, options), options);
   }
 

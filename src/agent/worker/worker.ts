@@ -22,6 +22,7 @@ import {
   type OpenJob,
   type ServedAnswer,
   type ServingMessage,
+  waitingProgress,
   type WorkerMessage,
 } from '../jobs/job.js';
 import type { PredictSession } from '../jobs/predict-session.js';
@@ -49,11 +50,6 @@ function writeProcessFile(name: string, value: string): void {
 
 // When memory runs out, the kernel ends this process first.
 writeProcessFile('oom_score_adj', '1000');
-
-/** Starts a new peak of resident memory. Source: "clear_refs", value 5, in the kernel's filesystems/proc.rst. */
-function resetPeakMemory(): void {
-  writeProcessFile('clear_refs', '5');
-}
 
 function peakMemoryBytes(): number {
   if (process.platform === 'linux') {
@@ -142,7 +138,10 @@ async function runJob(job: WorkerJob, recorder: SpanRecorder): Promise<JobResult
 /** Others see the agent as the holder, because users know the agent's process. */
 async function lockFor(job: WorkerJob): Promise<MachineLock | undefined> {
   if (!isTimed(job)) return undefined;
-  return takeMachineLock(process.ppid, (holder) => void send({ kind: 'waiting', for: holder }));
+  return takeMachineLock(
+    process.ppid,
+    (holder) => void send({ kind: 'progress', progress: waitingProgress(job, holder) }),
+  );
 }
 
 /** Whether no garbage of an earlier job is left, which a timed job would collect in its own time. */
@@ -153,7 +152,8 @@ async function perform({ job, traceLevel, fastestProbeNs }: Assignment): Promise
   if (isTimed(job) && !isCollected) globalThis.gc?.();
   await send({ kind: 'begun' });
   coreProbe?.learn(fastestProbeNs);
-  resetPeakMemory();
+  // A new peak of resident memory. Source: "clear_refs" in the kernel's filesystems/proc.rst.
+  writeProcessFile('clear_refs', '5');
   const recorder = new SpanRecorder(traceLevel);
   let result: JobResult;
   try {

@@ -6,6 +6,7 @@ import { COMMAND_DEFAULTS } from '../../command/options.js';
 import { fittingTable } from '../../base/fitting-table.js';
 import { oneLine } from '../../base/one-line.js';
 import { type Column, left } from '../../base/text-table.js';
+import { wrap } from '../../base/wrap.js';
 import { EXIT_PARTIAL, EXIT_REFUSED } from '../../base/exit-codes.js';
 import { type Finding } from '../../command/doctor/finding.js';
 import { examineMachine } from '../../command/doctor/machine.js';
@@ -14,8 +15,10 @@ import { manifestFindings } from '../../command/doctor/manifest.js';
 import { readResult, resultFindings } from '../../command/doctor/result.js';
 import { isManifestPath, parseModelReference, ZOO_PREFIX } from '../../manifest/reference.js';
 import { isLog, readLog } from '../../reference-log/read-log.js';
-import type { CommandHost } from '../../evaluation/plugin.js';
+import type { CommandHost, Plugin } from '../../evaluation/plugin.js';
+import type { LoadPlugins } from './index.js';
 import { documentText } from '../document-text.js';
+import { findEvaluation } from '../show-outcome.js';
 
 const COLUMNS: readonly Column<Finding>[] = [
   left('level', ({ level }) => level),
@@ -27,7 +30,7 @@ function formatFindings(findings: readonly Finding[], width: number | undefined)
   if (findings.length === 0) return 'nothing found\n';
   const table = fittingTable(COLUMNS, findings, { width, dispensable: [] }).text;
   const advice = findings.map(({ id, why, remedy }) => `${oneLine(id)}: ${oneLine(why)}; ${oneLine(remedy)}`);
-  return `${[table, ...new Set(advice)].join('\n')}\n`;
+  return `${[table, ...[...new Set(advice)].map((line) => wrap(line, width ?? Infinity, '  '))].join('\n')}\n`;
 }
 
 interface DoctorOptions {
@@ -35,16 +38,23 @@ interface DoctorOptions {
   readonly json?: boolean;
 }
 
-async function findingsAbout(path: string): Promise<Finding[]> {
+async function findingsAbout(path: string, loadPlugins: LoadPlugins): Promise<Finding[]> {
   if (parseModelReference(path)?.kind === 'onnx' || path.startsWith(ZOO_PREFIX)) {
     const advice = "'dlbricks layers' shows what it holds, and doctor looks at a result of it, or at its manifest";
     throw new PlatformError('usage', `${path}: doctor has no checks for a model without a manifest; ${advice}`);
   }
   if (!isManifestPath(path)) return resultFindings(await readResult(path));
-  return (await isLog(path)) ? logFindings(await readLog(path)) : manifestFindings(path);
+  if (await isLog(path)) return logFindings(await readLog(path));
+  const plugins = await loadPlugins();
+  return manifestFindings(path, (name) => findEvaluation(name, plugins));
 }
 
-export function registerDoctorCommand(program: Command, host: CommandHost): void {
+export function registerDoctorCommand(
+  program: Command,
+  host: CommandHost,
+  _plugins: readonly Plugin[],
+  loadPlugins: LoadPlugins,
+): void {
   program
     .command('doctor')
     .description(
@@ -78,7 +88,7 @@ Examples:
       }
       const findings = await (path === undefined
         ? examineMachine(threads ?? COMMAND_DEFAULTS.threads)
-        : findingsAbout(path));
+        : findingsAbout(path, loadPlugins));
       const subject = path ?? null;
       host.print(
         json === true ? documentText('findings', { subject, findings }) : formatFindings(findings, host.columns?.out),

@@ -13,12 +13,13 @@ import {
 } from '../../command/options.js';
 import { prepareOutputs } from '../../command/outputs.js';
 import { connectEvaluations, type EvaluationClient } from '../../evaluation/client/evaluation-client.js';
-import type { Achieved } from '../../evaluation/achieved.js';
+import type { Achieved } from '../../evaluation/evaluation.js';
 import type { Plugin, Progress } from '../../evaluation/plugin.js';
 import { submissionOf } from '../../evaluation/submission.js';
 import { setSpanModels, noteTrace } from '../../evaluation/span-attributes.js';
 import { agentsField, mostAgents, type Placement, PLACEMENTS, type AgentChoice } from '../../manifest/agents.js';
 import { takenBy } from '../../manifest/load.js';
+import { pluginSettings } from '../../manifest/plugin-settings.js';
 import { requireLoggable, type RunToLog, runtimeIn, writeLog } from '../../reference-log/write-log.js';
 import type { LoadedEvaluation } from '../../registry/load-evaluation.js';
 import { FRAMEWORK_NAMES, type FrameworkName } from '../../predictor/frameworks.js';
@@ -140,6 +141,11 @@ async function evaluateWith(
   const { loaded, submission } = await submissionOf(path, {
     signal,
     allowVersion: flags.allowVersion,
+    check: ({ plugin }, _, document) => {
+      // A server may have another version of the plugin.
+      const evaluation = flags.server === undefined ? findEvaluation(plugin, plugins) : undefined;
+      if (evaluation !== undefined) pluginSettings(document, evaluation.settings);
+    },
     onModel: (name, done, total) => progress.step('loading', done, total, name),
   }).finally(() => progress.stop());
   setSpanModels({ models: loaded.models, batchSizes: [loaded.manifest.batch_size] });

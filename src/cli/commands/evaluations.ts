@@ -15,6 +15,7 @@ import { addressOption, SERVER_VARIABLE } from '../address.js';
 import { DEFAULT_SERVER, leave, parseResult, showToEnd } from '../evaluations.js';
 import { evaluationId } from '../evaluation-id.js';
 import type { OwnedHost } from '../host.js';
+import { SILENT } from '../progress.js';
 import { toDocument, documentText } from '../document-text.js';
 import { showOutcome } from '../show-outcome.js';
 
@@ -49,9 +50,6 @@ function describeLast(last: LoggedEvent | undefined): string {
       return 'cancelled';
   }
 }
-
-/** Shows nothing: the events of a finished evaluation no longer matter. */
-const SILENT = { step: () => {}, within: () => {}, note: () => {}, warn: () => {}, stop: () => {} };
 
 /** ISO 8601 without seconds. */
 function inMinutes(time: string): string {
@@ -120,6 +118,7 @@ export function registerEvaluationsCommand(program: Command, host: OwnedHost, pl
         const outputs = await prepareOutputs(flags);
         const id = await evaluationId(client, named);
         const { evaluation, last } = await client.get(id);
+        // The events of a finished evaluation no longer matter.
         const outcome = last?.event.kind === 'done' ? await showToEnd(client.follow(id, 0), SILENT) : undefined;
         const { json = false, wide = false } = flags;
         const state = `${table([evaluation], host)}${describeLast(last)}`;

@@ -2,7 +2,10 @@ import type { Command } from 'commander';
 import type { Plugin } from '../../evaluation/plugin.js';
 import type { OwnedHost } from '../host.js';
 
-type Register = (program: Command, host: OwnedHost, plugins: readonly Plugin[]) => void;
+export type LoadPlugins = () => Promise<readonly Plugin[]>;
+
+/** @param loadPlugins for a command that needs plugins only with some arguments */
+type Register = (program: Command, host: OwnedHost, plugins: readonly Plugin[], loadPlugins: LoadPlugins) => void;
 
 /** Its code is loaded only when it is called: loading takes most of a short command's time. */
 export interface BuiltInCommand {

@@ -55,7 +55,7 @@ const WORDS: Readonly<Record<PeakKind, { readonly what: string; readonly unit: s
   float32: { what: 'arithmetic, float32', unit: 'GFLOP/s' },
   int8: { what: 'arithmetic, int8', unit: 'GOP/s' },
   memory: { what: 'bandwidth of the memory', unit: 'GB/s' },
-  cache: { what: 'bandwidth of the last cache', unit: 'GB/s' },
+  cache: { what: 'bandwidth of the last-level cache', unit: 'GB/s' },
   core_cache: { what: "bandwidth of a core's cache", unit: 'GB/s' },
   call: { what: 'a call of the runtime', unit: 'ms' },
 };
@@ -149,7 +149,7 @@ async function measureAndShow(options: MachineOptions, host: CommandHost): Promi
       const isUnfinished = tasks.some(({ request }) => results.get(request) === undefined);
       machines.push({ system, peaks: computePeaks(agent.description, runOptions, results), isUnfinished });
       const noise = measurementWarnings([...results.measurements()], { threads, cores: system.cores });
-      warnings.push(...noise.map(({ message }) => message));
+      for (const { message } of noise) warnings.push(message);
     }
     for (const message of warnings) host.warn(`warning: ${message}`);
   } finally {

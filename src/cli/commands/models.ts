@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { counted } from '../../base/counted.js';
 import { PlatformError } from '../../base/errors.js';
 import { isFolder } from '../../base/is-folder.js';
 import { wholeNumberOption } from '../../base/option-value.js';
@@ -119,7 +120,10 @@ async function fetchAll(references: readonly string[], flags: FetchFlags, host: 
   if (graphs.length > 0) host.print(`${graphs.join('\n')}\n`);
   const [first] = failures;
   if (first === undefined) return;
-  throw new PlatformError(first.code, `${failures.length} of ${count} manifests do not have their files; see above`);
+  throw new PlatformError(
+    first.code,
+    `files are missing for ${failures.length} of ${counted(count, 'manifest')}; see above`,
+  );
 }
 
 export function registerModelsCommand(program: Command, host: OwnedHost): void {

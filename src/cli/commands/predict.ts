@@ -51,15 +51,24 @@ Examples:
     await predict(await wanted, await modelAsked(flags.model, flags.allowVersion ?? false), flags, host);
   };
 
-  addPredictOptions(
-    group
-      .command('images')
-      .description('Predict for pictures in files: JPEG, PNG, WebP, GIF')
-      .argument('<file...>', 'pictures, and folders of pictures'),
-  )
-    .addHelpText(
-      'after',
-      `${OUTPUT_HELP}
+  const add = (
+    name: string,
+    description: string,
+    argument: readonly [name: string, description: string],
+    help: string,
+  ): Command =>
+    addPredictOptions(
+      group
+        .command(name)
+        .description(description)
+        .argument(...argument),
+    ).addHelpText('after', help);
+
+  add(
+    'images',
+    'Predict for pictures in files: JPEG, PNG, WebP, GIF',
+    ['<file...>', 'pictures, and folders of pictures'],
+    `${OUTPUT_HELP}
 
 Examples:
   mlmodelscope predict images cat.jpg dogs/ --model zoo:resnet18 --top 5
@@ -67,51 +76,38 @@ Examples:
     --agent 127.0.0.1:7070 --export-json -
   mlmodelscope predict images photos/ --model detector:1.2 --batch-size 8 \\
     --server 127.0.0.1:7080 --export-csv found.csv`,
-    )
-    .action((paths: readonly string[], _flags: unknown, command: Command) => run(imagesWanted(paths), command));
+  ).action((paths: readonly string[], _flags: unknown, command: Command) => run(imagesWanted(paths), command));
 
-  addPredictOptions(
-    group
-      .command('urls')
-      .description('Predict for pictures that the agent fetches')
-      .argument('<url...>', 'http or https addresses'),
-  )
-    .option('--allow-private-urls', 'also fetch from this machine and its private network, without --agent')
-    .addHelpText(
-      'after',
-      `${OUTPUT_HELP}
+  add(
+    'urls',
+    'Predict for pictures that the agent fetches',
+    ['<url...>', 'http or https addresses'],
+    `${OUTPUT_HELP}
 
 Example:
   mlmodelscope predict urls https://example.org/cat.jpg --model zoo:resnet18`,
-    )
+  )
+    .option('--allow-private-urls', 'also fetch from this machine and its private network, without --agent')
     .action((urls: readonly string[], _flags: unknown, command: Command) => run(urlsWanted(urls), command));
 
-  addPredictOptions(
-    group
-      .command('dataset')
-      .description('Predict for the pictures of a dataset that the agent has, or for made-up inputs')
-      .argument('<dataset>', 'CATEGORY/NAME below the folder of --datasets, or synthetic/COUNT'),
-  )
-    .option('--datasets <dir>', 'folder of datasets on this machine, without --agent')
-    .addHelpText(
-      'after',
-      `${OUTPUT_HELP}
+  add(
+    'dataset',
+    'Predict for the pictures of a dataset that the agent has, or for made-up inputs',
+    ['<dataset>', 'CATEGORY/NAME below the folder of --datasets, or synthetic/COUNT'],
+    `${OUTPUT_HELP}
 
 Examples:
   mlmodelscope predict dataset synthetic/64 --model zoo:resnet18 --batch-size 8
   mlmodelscope predict dataset photos/cats --datasets data --model zoo:resnet18`,
-    )
+  )
+    .option('--datasets <dir>', 'folder of datasets on this machine, without --agent')
     .action((dataset: string, _flags: unknown, command: Command) => run(datasetWanted(dataset), command));
 
-  addPredictOptions(
-    group
-      .command('raw')
-      .description('Predict for numbers: the tokens of texts, or any other tensors')
-      .argument('<element...>', 'JSON, or files of it (.json, .jsonl, - for standard input), or .npy arrays'),
-  )
-    .addHelpText(
-      'after',
-      `
+  add(
+    'raw',
+    'Predict for numbers: the tokens of texts, or any other tensors',
+    ['<element...>', 'JSON, or files of it (.json, .jsonl, - for standard input), or .npy arrays'],
+    `
 An element is a list of numbers, or an object with a list for each input. A list
 is nested as deep as the input has dimensions without the batch. A line of a
 .jsonl file is one element. Numbers are converted to the type of the input, such
@@ -122,6 +118,5 @@ Examples:
   mlmodelscope predict raw '[464, 3290, 318]' --model my-gpt2.yml --top 5
   mlmodelscope predict raw texts.jsonl --model my-bert.yml --export-json -
   mlmodelscope predict raw tokens.npy --model my-bert.yml --agent 127.0.0.1:7070`,
-    )
-    .action((given: readonly string[], _flags: unknown, command: Command) => run(rawWanted(given), command));
+  ).action((given: readonly string[], _flags: unknown, command: Command) => run(rawWanted(given), command));
 }

@@ -178,6 +178,7 @@ Examples:
         const chosen = new Chosen(ids, all);
         const queue = await host.openQueue(uri);
         const count = await queue.replaceFailed((failed) => (chosen.has(failed) ? replace(failed) : undefined));
+        if (count === 0) chosen.checkFound();
         host.print(`${inWords(`${counted(count, 'piece')} of work`)}\n`);
         chosen.checkFound();
       });

@@ -4,7 +4,7 @@ import { readResult } from '../../command/doctor/result.js';
 import { prepareOutputs, writeExports } from '../../command/outputs.js';
 import type { Evaluation } from '../../evaluation/evaluation.js';
 import type { Plugin } from '../../evaluation/plugin.js';
-import type { ShownResult } from '../../evaluation/shown-result.js';
+import type { ShownResult } from '../../evaluation/evaluation.js';
 import { systemsResultIn } from '../../evaluation/systems-result.js';
 import { htmlPage } from '../../web/page.js';
 import type { OwnedHost } from '../host.js';

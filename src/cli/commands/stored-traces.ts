@@ -4,7 +4,7 @@ import { addTableOptions, type OutputOptions } from '../../command/options.js';
 import { storeDescription } from '../../command/store-description.js';
 import { prepareOutputs, writeShown } from '../../command/outputs.js';
 import { tableText } from '../../command/table-text.js';
-import type { ShownResult } from '../../evaluation/shown-result.js';
+import type { ShownResult } from '../../evaluation/evaluation.js';
 import { rangeChart } from '../../web/charts.js';
 import { shortIds } from '../../base/short-ids.js';
 import type { Markup } from '../../base/markup.js';

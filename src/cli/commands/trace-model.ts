@@ -24,13 +24,14 @@ import { fittingTable, leftOutLines } from '../../base/fitting-table.js';
 import { type Column, textTable, left, right } from '../../base/text-table.js';
 import { wrap } from '../../base/wrap.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
-import type { ShownResult } from '../../evaluation/shown-result.js';
+import type { ShownResult } from '../../evaluation/evaluation.js';
 import { setSpanModels, setSpanFramework } from '../../evaluation/span-attributes.js';
-import { batchSizeField } from '../../manifest/evaluation.js';
+import { batchSizeField, DEFAULT_LIMITS } from '../../manifest/evaluation.js';
 import { isCoreShared } from '../../measurement/disturbance.js';
+import { isOutermost } from '../../measurement/kernel-facts.js';
 import type { Outcome } from '../../measurement/measurement.js';
 import { machineWarnings, type NoiseWarning } from '../../measurement/noise.js';
-import { type Limits, type Protocol, protocolSchema } from '../../measurement/protocol.js';
+import { type Protocol, protocolSchema } from '../../measurement/protocol.js';
 import {
   identifySystem,
   optimizingRun,
@@ -57,8 +58,6 @@ import { toDocument } from '../document-text.js';
 import { storeDescription } from '../../command/store-description.js';
 
 const PROTOCOL = { minRuns: 3, timeBudgetMs: 10_000 } as const satisfies Partial<Protocol>;
-
-const LIMITS: Limits = { timeLimitMs: 120_000, memoryLimitBytes: 8 * 2 ** 30 };
 
 /** The level of the spans. The table always has the kernels. */
 const LEVELS = MADE_LEVELS.filter((level) => level !== 'NO_TRACE');
@@ -97,11 +96,17 @@ const OPERATOR_COLUMNS: readonly Column<OperatorRow>[] = [
   right('share', ({ share }) => inPercent(share)),
 ];
 
-function formatSummary({ modelMs, tracedModelMs, overheadMs, kernelsMs }: KernelTable): readonly string[] {
+function overheadText({ modelMs, overheadMs }: KernelTable): string {
+  if (overheadMs > 0) return `${ms(overheadMs)} ms (${inPercent(overheadMs / modelMs)})`;
+  return `not seen: runs differ by more than it (by ${ms(-overheadMs)} ms)`;
+}
+
+function formatSummary(table: KernelTable): readonly string[] {
+  const { modelMs, tracedModelMs, kernelsMs } = table;
   return [
     `kernels:          ${ms(kernelsMs)} ms in all, as the runtime times them`,
     `whole model:      ${ms(modelMs)} ms without tracing, ${ms(tracedModelMs)} ms with the kernels timed`,
-    `tracing overhead: ${ms(overheadMs)} ms (${inPercent(overheadMs / modelMs)})`,
+    `tracing overhead: ${overheadText(table)}`,
   ];
 }
 
@@ -144,7 +149,7 @@ function shownKernels(table: KernelTable, { name, system, traceId, provenance }:
       ],
     }),
     page: () => {
-      const outermost = table.rows.filter(({ sequenceIndex }) => !sequenceIndex.includes('-'));
+      const outermost = table.rows.filter(isOutermost);
       const parts = outermost.map((row) => {
         const hint = `${row.opName} ${row.name} ${row.shape}: ${ms(row.latencyMs)} ms, ${inPercent(row.share)}, ${counted(row.runs, 'run')}`;
         return { kind: row.opName, name: row.name === '' ? row.opName : row.name, ms: row.latencyMs, hint };
@@ -153,7 +158,7 @@ function shownKernels(table: KernelTable, { name, system, traceId, provenance }:
       const most = slowest && ` ${slowest.opName} takes ${inPercent(slowest.share)} of the kernels' time.`;
       return {
         title: `Kernels of ${name} on ${stackText(toSystemDocument(system))}`,
-        verdict: `The whole model takes ${ms(table.modelMs)} ms.${most ?? ''} Timing them costs ${ms(table.overheadMs)} ms (${inPercent(table.overheadMs / table.modelMs)}).`,
+        verdict: `The whole model takes ${ms(table.modelMs)} ms.${most ?? ''} Cost of timing them: ${overheadText(table)}.`,
         sections: [
           {
             title: 'Where the time goes',
@@ -209,9 +214,7 @@ async function onAuthorsGraph(
   const optimized = await agent.optimize(benchmark, optimizingRun(runOptions), signal);
   const { graph } = modelFromBenchmark(optimized.benchmark, `${model.source}, optimized`);
   const source = layerGraph(model, inferred);
-  const timed = rows
-    .filter(({ sequenceIndex }) => !sequenceIndex.includes('-'))
-    .toSorted((a, b) => Number(a.sequenceIndex) - Number(b.sequenceIndex));
+  const timed = rows.filter(isOutermost).toSorted((a, b) => Number(a.sequenceIndex) - Number(b.sequenceIndex));
   const names = timed.map(({ name }) => name);
   return { source, timed, shares: sharesOfLayers(source, graph.nodes, names) };
 }
@@ -302,7 +305,7 @@ Examples:
         progress.step('tracing', runsDone, runsTotal, `${name} (${phase})`);
       };
       const protocol = { ...PROTOCOL, warmupRuns: warmup, runs, minRuns: Math.min(runs, PROTOCOL.minRuns) };
-      const request = { benchmark: weightlessBenchmark(model), runOptions, protocol, limits: LIMITS };
+      const request = { benchmark: weightlessBenchmark(model), runOptions, protocol, limits: DEFAULT_LIMITS };
       const measure = async () => {
         const layers = await agent.trace(request, level, { signal: host.signal, onProgress });
         const table = kernelTable(layers);
@@ -335,7 +338,7 @@ Examples:
       const traced = buildTracedModel(layers.kernels, identified, placed && mapSources(placed));
       const own = { system, host: description.host, batch };
       await unlessUnavailable(storeTraces([traced], results, new Date(endedAt), own));
-      for (const { message } of noiseIn(layers, system, threads)) host.warn(message);
+      for (const { message } of noiseIn(layers, system, threads)) host.warn(`warning: ${message}`);
       if (options.annotate !== undefined && placed !== undefined) {
         const { bytes, unplacedMs } = annotatedModel(model, placed.source, placed.timed, placed.shares);
         await writeFileAtomically(options.annotate, bytes);

@@ -3,6 +3,7 @@ import { MAX_IMAGE_BYTES } from '../../agent/predict/batches.js';
 import { imagesBelow, MAX_ELEMENTS } from '../../agent/predict/dataset.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { isFolder } from '../../base/is-folder.js';
+import { append } from '../../base/long-lists.js';
 import { openRegularFile, readRegularFile } from '../../base/regular-file.js';
 import type { Image } from '../../generated/mlmodelscope/org/dlframework/features.js';
 import type { GivenInput } from './given-inputs.js';
@@ -38,7 +39,7 @@ async function requireFile(path: string): Promise<void> {
 export async function pictureFiles(paths: readonly string[]): Promise<readonly GivenInput<Image>[]> {
   const files: string[] = [];
   for (const path of paths) {
-    if (await isFolder(path)) files.push(...(await picturesIn(path)));
+    if (await isFolder(path)) append(files, await picturesIn(path));
     else {
       await requireFile(path);
       files.push(path);

@@ -1,5 +1,6 @@
 import { MAX_ELEMENTS } from '../../agent/predict/dataset.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
+import { append } from '../../base/long-lists.js';
 import type { Element, Tensor } from '../../generated/mlmodelscope/prediction/v1/prediction.js';
 import { elementCount } from '../../onnx/model/element-type.js';
 import { readNpy } from '../../onnx/values/npy-file.js';
@@ -124,7 +125,7 @@ async function readElements(given: string, index: number): Promise<readonly Give
 /** @throws PlatformError `usage` for a file that cannot be read, or too many elements */
 export async function rawElements(given: readonly string[]): Promise<readonly GivenInput<Element>[]> {
   const elements: GivenInput<Element>[] = [];
-  for (const [index, one] of given.entries()) elements.push(...(await readElements(one, index)));
+  for (const [index, one] of given.entries()) append(elements, await readElements(one, index));
   if (elements.length === 0) fail('there are no elements: each line of JSON is one');
   if (elements.length > MAX_ELEMENTS)
     fail(`there are ${elements.length} elements; give at most ${MAX_ELEMENTS} at a time`);

@@ -6,6 +6,7 @@ import {
   connectPredictions,
 } from '../../agent/client/prediction-client.js';
 import { type Provenance, buildProvenance } from '../../agent/provenance.js';
+import { counted } from '../../base/counted.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { EXIT_INTERRUPTED, EXIT_PARTIAL } from '../../base/exit-codes.js';
 import type { OutputOptions, AgentOptions } from '../../command/options.js';
@@ -188,6 +189,6 @@ export async function predict(
   if (predictions.some(({ outcome }) => outcome.kind === 'failure')) host.setExitCode(EXIT_PARTIAL);
   if (stoppedBy === undefined) return;
   if (!host.signal.aborted) throw stoppedBy;
-  host.warn(`interrupted; ${predictions.length} inputs are done`);
+  host.warn(`interrupted; ${counted(predictions.length, 'input is', 'inputs are')} done`);
   host.setExitCode(EXIT_INTERRUPTED);
 }

@@ -5,6 +5,7 @@ import { watchConditions } from '../../agent/jobs/watch-conditions.js';
 import { numbersIn } from '../../base/core-affinity.js';
 import { counted } from '../../base/counted.js';
 import { PlatformError } from '../../base/errors.js';
+import { maxOf, minOf } from '../../base/long-lists.js';
 import { sumOf } from '../../base/sum-of.js';
 import { type ReadSystemFile, readSystemFile } from '../../base/system-file.js';
 import type { Conditions } from '../../measurement/conditions.js';
@@ -56,8 +57,8 @@ const CHECKS: readonly Check<Machine>[] = [
     level: 'warn',
     find: (machine) => {
       const governors = [...new Set(ofCores(machine, 'cpufreq/scaling_governor'))];
-      const lowest = Math.min(...ofCores(machine, 'cpufreq/scaling_min_freq').map(Number));
-      const highest = Math.max(...ofCores(machine, 'cpufreq/scaling_max_freq').map(Number));
+      const lowest = minOf(ofCores(machine, 'cpufreq/scaling_min_freq').map(Number));
+      const highest = maxOf(ofCores(machine, 'cpufreq/scaling_max_freq').map(Number));
       const isFixed = governors.every((governor) => governor === 'performance') || highest <= lowest * 1.05;
       if (governors.length === 0 || isFixed) return undefined;
       return `governor ${governors.join(', ')}, from ${lowest / 1000} to ${highest / 1000} MHz`;
@@ -184,7 +185,7 @@ export function findingOfWarning({ cause, message }: { readonly cause: string; r
     id: cause,
     level: 'warn',
     found,
-    why: WHY[cause as NoiseWarning['cause']] ?? 'the estimate may be off',
+    why: WHY[cause as NoiseWarning['cause']] ?? 'the numbers may be off',
     remedy,
   };
 }

@@ -1,4 +1,5 @@
 import { counted } from '../../base/counted.js';
+import { append } from '../../base/long-lists.js';
 import { readRegularFile } from '../../base/regular-file.js';
 import { distinctByContent } from '../../base/distinct-by-content.js';
 import { PlatformError } from '../../base/errors.js';
@@ -9,8 +10,10 @@ import { besideManifest } from '../../manifest/reference.js';
 import { MAX_LABELS_BYTES } from '../../processing/labels.js';
 import { type ManifestDocument, nodeAt, parseDocument } from '../../manifest/document.js';
 import { DISK } from '../../manifest/files.js';
+import type { Evaluation } from '../../evaluation/evaluation.js';
 import { kindOfManifest, loadManifest } from '../../manifest/load.js';
 import type { ModelManifest } from '../../manifest/model.js';
+import { pluginSettings } from '../../manifest/plugin-settings.js';
 import { orThrow } from '../../manifest/problem.js';
 import { resolveEvaluation } from '../../manifest/resolve-evaluation.js';
 import { shippedManifest } from '../../manifest/shipped-manifest.js';
@@ -183,12 +186,17 @@ async function modelFindings(manifest: ModelManifest, path: string): Promise<Fin
 const SETTINGS = [['threads'], ['batch_size'], ['protocol', 'runs'], ['settings', 'optimization_level']] as const;
 
 /** Findings about a manifest of an evaluation or a model. @throws PlatformError `manifest` where it has mistakes */
-export async function manifestFindings(named: string): Promise<Finding[]> {
+export async function manifestFindings(
+  named: string,
+  evaluationOf: (plugin: string) => Pick<Evaluation, 'settings'> | undefined = () => undefined,
+): Promise<Finding[]> {
   const path = shippedManifest(named);
   if ((await kindOfManifest(path)) === 'model') {
     return sorted(await modelFindings(orThrow(await loadManifest(path, ['model'])).manifest, path));
   }
-  const { document, models } = orThrow(await resolveEvaluation(path, { zooNames }));
+  const { document, models, evaluation } = orThrow(await resolveEvaluation(path, { zooNames }));
+  const plugin = evaluationOf(evaluation.plugin);
+  if (plugin !== undefined) pluginSettings(document, plugin.settings);
   const findings: Finding[] = [];
   const left = SETTINGS.filter((at) => nodeAt(document.root, at) === undefined).map((at) => at.join('.'));
   if (left.length > 0 && nodeAt(document.root, ['matrix']) === undefined) {
@@ -202,7 +210,7 @@ export async function manifestFindings(named: string): Promise<Finding[]> {
   }
   for (const { manifest, identity } of models) {
     if (manifest !== undefined && identity?.file !== undefined) {
-      findings.push(...(await modelFindings(manifest, identity.file)));
+      append(findings, await modelFindings(manifest, identity.file));
     }
   }
   // Models of one folder have one lock file.

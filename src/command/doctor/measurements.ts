@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { counted } from '../../base/counted.js';
+import { maxOf, minOf } from '../../base/long-lists.js';
 import { withCamelKeys } from '../../base/snake-case.js';
 import { type Measurement, storedMeasurementSchema } from '../../measurement/measurement.js';
 import { measurementWarnings } from '../../measurement/noise.js';
@@ -52,8 +53,8 @@ const resultsSchema = z.looseObject({ measurements: z.array(storedMeasurementSch
 export function measurementFindings(content: unknown): Finding[] {
   const measurements = resultsSchema.safeParse(withCamelKeys(content)).data?.measurements;
   if (measurements === undefined) return [];
-  const threads = Math.max(...measurements.map(({ system }) => system.runOptions.threads));
-  const cores = Math.min(...measurements.map(({ system }) => system.cores));
+  const threads = maxOf(measurements.map(({ system }) => system.runOptions.threads));
+  const cores = minOf(measurements.map(({ system }) => system.cores));
   return [
     ...seriesFindings(measurements),
     ...measurementWarnings(measurements, { threads, cores }).map(findingOfWarning),

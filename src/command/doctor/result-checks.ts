@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { provenanceSchema } from '../../agent/provenance.js';
 import { counted } from '../../base/counted.js';
+import { minOf } from '../../base/long-lists.js';
 import { sumOf } from '../../base/sum-of.js';
 import { MIN_COMPOSITE_RUNS } from '../../composite/protocol-of-composite.js';
 import type { Check } from './finding.js';
@@ -38,7 +39,8 @@ const modelSchema = z.looseObject({
 export const documentSchema = z.looseObject({
   provenance: provenanceSchema.nullable().catch(null),
   models: z.array(modelSchema).nullable().catch(null),
-  settings: z.looseObject({ runs: number, warmup_runs: number }).nullable().catch(null),
+  settings: z.looseObject({ runs: number, warmup_runs: number, batch: number }).nullable().catch(null),
+  system: z.looseObject({ threads: number }).nullable().catch(null),
   summary: z.looseObject({ spread_percent: number }).nullable().catch(null),
   warnings: z
     .array(z.union([name, z.looseObject({ cause: name, message: name })]))
@@ -71,10 +73,6 @@ function labelOf(row: Model, all: readonly Model[]): string {
   return parts.length === 0 ? nameOf(row) : `${nameOf(row)} (${parts.join(', ')})`;
 }
 
-function listNames(rows: readonly Model[], all: readonly Model[]): string {
-  return [...new Set(rows.map((row) => labelOf(row, all)))].join(', ');
-}
-
 function ofModels(document: ResultDocument, has: (model: Model) => boolean): Model[] {
   return (document.models ?? []).filter(has);
 }
@@ -83,7 +81,9 @@ function ofModels(document: ResultDocument, has: (model: Model) => boolean): Mod
 function naming(has: (model: Model) => boolean, text: (names: string) => string) {
   return (document: ResultDocument): string | undefined => {
     const found = ofModels(document, has);
-    return found.length === 0 ? undefined : text(listNames(found, document.models ?? []));
+    return found.length === 0
+      ? undefined
+      : text([...new Set(found.map((row) => labelOf(row, document.models ?? [])))].join(', '));
   };
 }
 
@@ -95,6 +95,16 @@ function callShare({ estimate_ms: whole, bricks, coverage: share }: Model): numb
   );
   const rest = 1 - sumOf(times) / whole;
   return Number.isNaN(rest) ? 0 : rest;
+}
+
+/** Whether more of a model's time was measured once than again: bricks of little time have one occasion as a rule. */
+function isMostlyOfOneOccasion({ bricks }: Model): boolean {
+  const timed = (bricks ?? []).map(({ latency_ms: ms, sequences, occasions }) => {
+    return { ms: (ms ?? 0) * (sequences ?? 1), occasions };
+  });
+  const once = sumOf(timed.map(({ ms, occasions }) => (occasions === 1 ? ms : 0)));
+  const again = sumOf(timed.map(({ ms, occasions }) => (occasions > 1 ? ms : 0)));
+  return once > again;
 }
 
 export const CHECKS: readonly Check<ResultDocument>[] = [
@@ -133,10 +143,10 @@ export const CHECKS: readonly Check<ResultDocument>[] = [
     level: 'warn',
     find: ({ models, settings }) => {
       const timed = (models ?? []).flatMap(({ runs }) => runs ?? []);
-      const fewest = Math.min(settings?.runs ?? Infinity, ...timed);
+      const fewest = Math.min(settings?.runs ?? Infinity, minOf(timed));
       if (fewest < MIN_RUNS) return `a latency is of ${counted(fewest, 'run')}`;
       const ofBricks = (models ?? []).flatMap(({ bricks }) => bricks?.map((brick) => brick.runs) ?? []);
-      const fewestOfBricks = Math.min(...ofBricks);
+      const fewestOfBricks = minOf(ofBricks);
       return fewestOfBricks < MIN_COMPOSITE_RUNS ? `a brick has ${counted(fewestOfBricks, 'run')}` : undefined;
     },
     why: 'one disturbed run moves the mean of so few',
@@ -155,10 +165,7 @@ export const CHECKS: readonly Check<ResultDocument>[] = [
   {
     id: 'one_occasion',
     level: 'warn',
-    find: naming(
-      ({ bricks }) => (bricks ?? []).some((brick) => brick.occasions === 1),
-      (names) => `bricks of ${names} were measured on one occasion`,
-    ),
+    find: naming(isMostlyOfOneOccasion, (names) => `most of the time of ${names} was measured on one occasion`),
     why: 'each process places its memory anew, and the spread between processes stays unknown',
     remedy: 'leave --repeat-limit out, or raise it',
   },

@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { parseBoundedJson } from '../../base/bounded-json.js';
+import { counted } from '../../base/counted.js';
 import { distinctByContent } from '../../base/distinct-by-content.js';
 import { messageOf, PlatformError } from '../../base/errors.js';
 import { readRegularFile } from '../../base/regular-file.js';
@@ -31,6 +33,17 @@ function warningFindings({ warnings, models }: ResultDocument): Finding[] {
     .filter(({ id }) => !hasBricks || !OF_BRICKS.has(id));
 }
 
+/** Which of several results each is, in words: "batch 1, 2 threads"; a number where that does not tell them apart. */
+function nameDocuments(documents: readonly ResultDocument[]): readonly string[] {
+  const texts = documents.map(({ settings, system }) => {
+    const batch = settings?.batch ?? null;
+    const threads = system?.threads ?? null;
+    const parts = [batch === null ? '' : `batch ${batch}`, threads === null ? '' : counted(threads, 'thread')];
+    return parts.filter(Boolean).join(', ');
+  });
+  return new Set(texts).size === texts.length ? texts : texts.map((_, index) => `result ${index + 1}`);
+}
+
 export function resultFindings(content: unknown): Finding[] {
   const several = severalSchema.safeParse(content).data ?? [content];
   // A document in which nothing can be recognized has no provenance.
@@ -38,12 +51,19 @@ export function resultFindings(content: unknown): Finding[] {
     one,
     document: documentSchema.safeParse(one).data ?? documentSchema.parse({}),
   }));
-  const all = read.flatMap(({ one, document }) => {
+  const ofEach = read.map(({ one, document }) => {
     const checked = runChecks(CHECKS, document);
     // The warning of the report is about the same spread.
     const isSpread = checked.some(({ id }) => id === 'wide_spread');
     const warned = warningFindings(document).filter(({ id }) => id !== 'spread' || !isSpread);
     return [...checked, ...warned, ...measurementFindings(one)];
+  });
+  const names = nameDocuments(read.map(({ document }) => document));
+  const isOfAll = ({ id, found }: Finding): boolean => {
+    return ofEach.every((findings) => findings.some((other) => other.id === id && other.found === found));
+  };
+  const all = ofEach.flatMap((findings, index) => {
+    return findings.map((each) => (isOfAll(each) ? each : { ...each, found: `${names[index]}: ${each.found}` }));
   });
   const mixed = mixedSoftware(read.map(({ document }) => document.provenance ?? null));
   return sorted([...mixed, ...distinctByContent(all)]);
@@ -57,6 +77,7 @@ export async function readResult(path: string): Promise<unknown> {
   const refusal = (found: string): PlatformError =>
     new PlatformError('usage', `${path}: expected a document of results, found ${found}; ${WRITERS}`);
   if (!file.ok) throw refusal(file.found);
+  if (!isUtf8(file.bytes) || file.bytes.includes(0)) throw refusal('a file that is no UTF-8 text');
   const text = file.bytes.toString('utf8');
   let content: unknown;
   try {

@@ -1,6 +1,6 @@
 import { untilDone } from '../../base/cancellation.js';
 import type { Clock } from '../../base/clock.js';
-import { type ErrorCode, PlatformError } from '../../base/errors.js';
+import { type ErrorCode, messageOf, PlatformError } from '../../base/errors.js';
 import { keepTrying } from '../../base/keep-trying.js';
 import {
   type Evaluation as WireEvaluation,
@@ -104,6 +104,10 @@ export function connectEvaluations(address: string, options: EvaluationClientOpt
           limitMs: OUTAGE_LIMIT_MS,
           signal,
           clock: options.clock,
+        }).catch((error: unknown) => {
+          if (codeOf(error) !== 'unavailable') throw error;
+          const advice = `when it answers, \`mlmodelscope evaluations follow ${id} --server ${address}\` shows the evaluation`;
+          throw new PlatformError('unavailable', `${messageOf(error)}; ${advice}`, { cause: error });
         });
         // There are no events after the sequence number.
         if (answer.done === true) return;

@@ -6,15 +6,9 @@ import { type AnalysisTable, analysisTableSchema } from '../analysis.js';
 /** Longer than a server lets an analysis run: others may be before it. */
 const DEADLINE_MS = 10 * 60_000;
 
-export interface AskedAnalysis {
-  readonly plugin: string;
-  readonly analysis: string;
-  readonly settings: object;
-}
-
 export async function runRemoteAnalysis(
   server: string,
-  { plugin, analysis, settings }: AskedAnalysis,
+  { plugin, analysis, settings }: { readonly plugin: string; readonly analysis: string; readonly settings: object },
   { signal, ...options }: RpcClientOptions & { readonly signal?: AbortSignal | undefined },
 ): Promise<AnalysisTable> {
   const client = createRpcClient(server, 'server', options);

@@ -1,7 +1,5 @@
 import type { Plugin } from '../../generated/mlmodelscope/evaluation/v1/evaluation_service.js';
 import type * as wire from '../../generated/mlmodelscope/evaluation/v1/plugin_service.js';
-import type { Submission } from '../submission.js';
-import type { PluginEvent } from '../event.js';
 
 export type Registration = Readonly<wire.Registration>;
 
@@ -21,16 +19,14 @@ export interface Run<Submitted> extends RunKey {
   readonly traceContext: Readonly<Record<string, string>>;
 }
 
-export type PluginMessage =
-  | ({ readonly kind: 'registration' } & Registration)
-  | { readonly kind: 'renewal' }
-  | ({ readonly kind: 'unreachable' } & Readonly<wire.Unreachable>)
-  | ({ readonly kind: 'event'; readonly event: PluginEvent } & RunKey);
+export type PluginMessage = NonNullable<wire.AttachRequest['message']>;
 
-export type PlatformMessage<Submitted> =
-  | { readonly kind: 'registered'; readonly leaseMs: number }
-  | ({ readonly kind: 'run' } & Run<Submitted>)
-  | ({ readonly kind: 'stop' } & RunKey);
+export type PlatformMessage = NonNullable<wire.AttachResponse['message']>;
+
+type RunInBytes = { $case: 'run'; value: Omit<wire.Run, 'submission'> & { submission: Uint8Array } };
+
+/** As the platform sends it. */
+export type PlatformMessageInBytes = Exclude<PlatformMessage, { $case: 'run' }> | RunInBytes;
 
 /** One end of a connection. It can be iterated once. */
 export interface Link<Sent, Received> extends AsyncIterable<Received> {
@@ -39,5 +35,5 @@ export interface Link<Sent, Received> extends AsyncIterable<Received> {
   close(): void;
 }
 
-export type PlatformEnd = Link<PlatformMessage<Uint8Array>, PluginMessage>;
-export type PluginEnd = Link<PluginMessage, PlatformMessage<Submission>>;
+export type PlatformEnd = Link<PlatformMessageInBytes, PluginMessage>;
+export type PluginEnd = Link<PluginMessage, PlatformMessage>;

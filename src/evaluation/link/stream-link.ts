@@ -8,20 +8,11 @@ interface MessageStream {
   iterator(options: { readonly destroyOnReturn: boolean }): AsyncIterator<unknown>;
 }
 
-export interface LinkFormat<Sent, Received, SentMessage, ReceivedMessage> {
-  readonly toWire: (message: Sent) => SentMessage;
-  readonly fromWire: (message: ReceivedMessage) => Received | undefined;
-}
-
 /**
  * A link over a gRPC stream, on either side. It reads a message only when the reader asks for one, so that a fast
  * sender waits.
  */
-export function streamLink<Sent, Received, SentMessage, ReceivedMessage>(
-  stream: MessageStream,
-  { toWire, fromWire }: LinkFormat<Sent, Received, SentMessage, ReceivedMessage>,
-  end: () => void,
-): Link<Sent, Received> {
+export function streamLink<Sent, Received>(stream: MessageStream, end: () => void): Link<Sent, Received> {
   let close = (): void => {};
   const closed = new Promise<undefined>((resolve) => (close = () => resolve(undefined)));
   // An error without a listener would end the process.
@@ -31,7 +22,7 @@ export function streamLink<Sent, Received, SentMessage, ReceivedMessage>(
 
   return {
     async send(message) {
-      if (!stream.writable || stream.write(toWire(message))) return;
+      if (!stream.writable || stream.write({ message })) return;
       let drained = (): void => {};
       const drain = new Promise<void>((resolve) => (drained = resolve));
       stream.on('drain', drained);
@@ -46,14 +37,17 @@ export function streamLink<Sent, Received, SentMessage, ReceivedMessage>(
 
     async *[Symbol.asyncIterator]() {
       // A destroyed stream sends no status: the other side may have ended its half only.
-      const messages = stream.iterator({ destroyOnReturn: false }) as AsyncIterator<ReceivedMessage>;
+      const messages = stream.iterator({ destroyOnReturn: false }) as AsyncIterator<{
+        readonly message: Received | undefined;
+      }>;
       for (;;) {
         const asked = messages.next();
         // When the link is closed first, the end of the stream no longer matters.
         asked.catch(() => undefined);
         const next = await Promise.race([asked, closed]);
         if (next === undefined || next.done === true) return;
-        const message = fromWire(next.value);
+        const { message } = next.value;
+        // Only a newer version knows some kinds of messages.
         if (message !== undefined) yield message;
       }
     },

@@ -1,9 +1,9 @@
 import { PlatformError } from '../../base/errors.js';
 import { PluginServiceService } from '../../generated/mlmodelscope/evaluation/v1/plugin_service.js';
 import { createRpcClient, type RpcClientOptions } from '../../rpc/client.js';
-import { stayConnected } from '../../rpc/stay-connected.js';
+import { stayConnected, type StayConnectedOptions } from '../../rpc/stay-connected.js';
 import type { Evaluation } from '../evaluation.js';
-import { fromWirePlatformMessage, toWirePluginMessage } from '../link/link-wire.js';
+import type { PlatformMessage, PluginMessage } from '../link/link.js';
 import type { PluginTools } from './run-evaluation.js';
 import { servePlugin } from './serve-plugin.js';
 import { streamLink } from '../link/stream-link.js';
@@ -11,12 +11,9 @@ import { streamLink } from '../link/stream-link.js';
 /** Long, because the server relies on the plugin's renewals. */
 const STREAM_DEADLINE_MS = 7 * 24 * 3600_000;
 
-export interface AttachOptions {
+export interface AttachOptions extends StayConnectedOptions {
   readonly client?: RpcClientOptions | undefined;
-  readonly signal: AbortSignal;
   readonly onRegistered?: (() => void) | undefined;
-  /** Called once when the server stops answering. */
-  readonly onLost?: ((problem: string) => void) | undefined;
 }
 
 /** Serves until the signal aborts, through restarts of the server. @throws PlatformError where the server refuses */
@@ -27,14 +24,13 @@ export async function attachPlugin(
   { client: clientOptions, signal, onRegistered, onLost }: AttachOptions,
 ): Promise<void> {
   const client = createRpcClient(server, 'server', clientOptions);
-  const format = { toWire: toWirePluginMessage, fromWire: fromWirePlatformMessage };
   const attach = async (answers: () => void): Promise<void> => {
     let isRegistered = false;
     let refusal: unknown;
     try {
       const call = client.duplex(PluginServiceService.attach, { deadlineMs: STREAM_DEADLINE_MS });
       call.on('error', (error: unknown) => (refusal = error));
-      const link = streamLink(call, format, () => call.end());
+      const link = streamLink<PluginMessage, PlatformMessage>(call, () => call.end());
       await servePlugin(evaluation, link, tools, {
         signal,
         onRegistered: () => {

@@ -10,10 +10,6 @@ import { evaluateOn, type EvaluationPlace } from './evaluate-on.js';
 import { JointProgress } from './joint-progress.js';
 import { type MeasuringSystem, describeAgents } from './measuring-systems.js';
 
-export interface EvaluateEachOptions extends EvaluationPlace {
-  readonly most: number;
-}
-
 interface OnSystem {
   readonly system: MeasuringSystem;
   readonly event: PluginEvent;
@@ -105,7 +101,7 @@ export async function* evaluateEach(
   evaluation: Evaluation,
   request: EvaluationRequest,
   systems: readonly MeasuringSystem[],
-  { most, ...options }: EvaluateEachOptions,
+  { most, ...options }: EvaluationPlace & { readonly most: number },
 ): AsyncGenerator<PluginEvent> {
   for (const system of systems) yield note('info', describeAgents(system, most));
   const outcomes = new Map(systems.map((system) => [system, new SystemOutcome(system)]));

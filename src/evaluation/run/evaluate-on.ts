@@ -1,4 +1,3 @@
-import type { BenchmarkAgent } from '../../agent/benchmark-agent.js';
 import { spreadAgent } from '../../agent/spread/spread-agent.js';
 import type { Evaluation, EvaluationContext, EvaluationRequest } from '../evaluation.js';
 import { note, type PluginEvent } from '../event.js';
@@ -7,23 +6,13 @@ import { runPlugin } from './run-plugin.js';
 
 export type EvaluationPlace = Pick<EvaluationContext, 'store' | 'signal'>;
 
-function agentOf({ machines }: MeasuringSystem, notes: PluginEvent[]): BenchmarkAgent {
-  const [only, ...others] = machines;
-  if (others.length === 0) return only.agent;
-  return spreadAgent(machines, { tell: (level, message) => notes.push(note(level, message)) });
-}
-
-/** @param notes for users; others may add to it @throws PlatformError as {@link runPlugin} */
-export async function* evaluateOn(
-  evaluation: Evaluation,
-  request: EvaluationRequest,
-  system: MeasuringSystem,
-  { store, signal }: EvaluationPlace,
-  notes: PluginEvent[] = [],
+/** @param notes for users; others add to it meanwhile @throws as `events` */
+export async function* withNotes(
+  events: AsyncIterable<PluginEvent>,
+  notes: PluginEvent[],
 ): AsyncGenerator<PluginEvent> {
-  const agent = agentOf(system, notes);
   try {
-    for await (const event of runPlugin(evaluation, request, { agent, store, signal })) {
+    for await (const event of events) {
       yield* notes.splice(0);
       yield event;
     }
@@ -31,4 +20,18 @@ export async function* evaluateOn(
     yield* notes.splice(0);
     throw error;
   }
+}
+
+/** @throws PlatformError as {@link runPlugin} */
+export async function* evaluateOn(
+  evaluation: Evaluation,
+  request: EvaluationRequest,
+  system: MeasuringSystem,
+  { store, signal }: EvaluationPlace,
+): AsyncGenerator<PluginEvent> {
+  const [only, ...others] = system.machines;
+  const notes: PluginEvent[] = [];
+  const tell = (level: 'info' | 'warning', message: string): void => void notes.push(note(level, message));
+  const agent = others.length === 0 ? only.agent : spreadAgent(system.machines, { tell });
+  yield* withNotes(runPlugin(evaluation, request, { agent, store, signal }), notes);
 }

@@ -1,3 +1,4 @@
+import { maxOf } from '../../base/long-lists.js';
 import type { PluginEvent } from '../event.js';
 
 type Measuring = Extract<PluginEvent, { readonly kind: 'measuring' }>;
@@ -26,7 +27,7 @@ export class JointProgress {
       total: all.reduce((sum, { total }) => sum + total, this.#before),
       label: `${system}: ${measuring.label}`,
       // The evaluation ends when the last system ends.
-      ...(known.length > 0 && known.length === lefts.length ? { secondsLeft: Math.max(...known) } : {}),
+      ...(known.length > 0 && known.length === lefts.length ? { secondsLeft: maxOf(known) } : {}),
     };
   }
 }

@@ -1,11 +1,11 @@
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { throwIfCancelled } from '../../base/cancellation.js';
 import { describeForeignError, PlatformError } from '../../base/errors.js';
 import { schemaProblem, schemaProblems } from '../../base/schema-problems.js';
 import { suggestion } from '../../base/suggestion.js';
 import type { ResultStore } from '../../store/result-store.js';
-import { type Analysis, type AnalysisTable, analysisTableSchema } from '../analysis.js';
-import { readableStore } from './readable-store.js';
+import { type Analysis, type AnalysisTable, analysisTableSchema, type ReadableStore } from '../analysis.js';
 import { untilStopped } from './run-plugin.js';
 
 const TIME_LIMIT_MS = 5 * 60_000;
@@ -36,6 +36,39 @@ function parseSettings(analysis: Analysis, settings: object): unknown {
   const known = settingNames(analysis);
   const problems = parsed.error.issues.map((issue) => settingProblem(issue, known));
   throw new PlatformError('usage', `settings of ${analysis.name}: ${problems.join('; ')}`);
+}
+
+/** Then timers and signals get their turn: a store in memory never waits by itself. */
+const READ_AT_ONCE = 256;
+
+async function* whileWanted<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
+  let read = 0;
+  for await (const item of source) {
+    if (++read % READ_AT_ONCE === 0) await setImmediate();
+    throwIfCancelled(signal);
+    yield item;
+  }
+}
+
+function readableStore(store: ResultStore, signal: AbortSignal): ReadableStore {
+  async function whenWanted<T>(read: () => Promise<T>): Promise<T> {
+    await setImmediate();
+    throwIfCancelled(signal);
+    return await read();
+  }
+  return {
+    findMeasurements: (...keys) => whenWanted(() => store.findMeasurements(...keys)),
+    listSystems: () => whenWanted(() => store.listSystems()),
+    listMeasurements: () => whileWanted(store.listMeasurements(), signal),
+    listCollections: () => whenWanted(() => store.listCollections()),
+    collection: (definition) => {
+      const documents = store.collection(definition);
+      return {
+        get: (key) => whenWanted(() => documents.get(key)),
+        find: (match) => whileWanted(documents.find(match), signal),
+      };
+    },
+  };
 }
 
 /**

@@ -10,7 +10,7 @@ import { setSpanModels, setSpanFramework } from '../span-attributes.js';
 import { standbyAgent } from '../../agent/spread/standby-agent.js';
 import { isOneAgent } from '../../manifest/agents.js';
 import { evaluateEach } from './evaluate-each.js';
-import { evaluateOn } from './evaluate-on.js';
+import { evaluateOn, withNotes } from './evaluate-on.js';
 import { findLargest, describeAgents, groupBySystem, withAgents } from './measuring-systems.js';
 
 export interface PluginTools {
@@ -21,7 +21,7 @@ export interface PluginTools {
   readonly shared?: ((agent: BenchmarkAgent) => BenchmarkAgent) | undefined;
 }
 
-/** Others of its system replace the agent when it ends. @param notes gets one for each replaced agent */
+/** Others of its system, or the same one anew, replace an agent that ends. @param notes gets one for each time */
 function oneAgentAt(
   endpoints: readonly AgentEndpoint[],
   connect: PluginTools['connect'],
@@ -67,7 +67,14 @@ async function* runSubmission(
   const notes: PluginEvent[] = [];
   const machines: readonly [Machine, ...Machine[]] = isOneAgent(loaded.requirements.agents)
     ? [{ name: run.agents[0]?.address ?? '', agent: shared(await oneAgentAt(run.agents, connect, notes)) }]
-    : await machinesAt(run.agents, async (at) => (most === 1 ? shared(await connect(at)) : connect(at)), notes);
+    : await machinesAt(
+        run.agents,
+        async (at) => {
+          const agent = await oneAgentAt([at], connect, notes);
+          return most === 1 ? shared(agent) : agent;
+        },
+        notes,
+      );
   try {
     yield* notes.splice(0);
     const systems = groupBySystem(machines, loaded.manifest.threads);
@@ -78,12 +85,12 @@ async function* runSubmission(
       // By name, so that the order does not depend on that of the agents.
       const sorted = systems.toSorted((one, other) => (one.name < other.name ? -1 : 1));
       const limited = sorted.map((system) => withAgents(system, most));
-      yield* evaluateEach(evaluation, request, limited, { ...edges, most });
+      yield* withNotes(evaluateEach(evaluation, request, limited, { ...edges, most }), notes);
       return;
     }
     const system = withAgents(findLargest(systems), most);
     if (most > 1) yield note('info', describeAgents(system, most));
-    yield* evaluateOn(evaluation, request, system, edges, notes);
+    yield* withNotes(evaluateOn(evaluation, request, system, edges), notes);
   } finally {
     await Promise.all(machines.map(({ agent }) => agent.close()));
   }

@@ -1,10 +1,13 @@
 import { messageOf, PlatformError } from '../../base/errors.js';
+import { fromWireDuration } from '../../rpc/duration.js';
 import type { OpenSpan } from '../../tracing/span.js';
 import { activeTracing, traced } from '../../tracing/tracing.js';
 import type { Evaluation } from '../evaluation.js';
 import type { AgentEndpoint, PluginEnd, Run, RunKey } from '../link/link.js';
+import { fromWireRun } from '../link/run-wire.js';
 import { manifestJsonSchema } from '../manifest-schema.js';
 import type { Submission } from '../submission.js';
+import { toWireEvent } from '../wire/event-wire.js';
 import { type PluginTools, runEvaluation } from './run-evaluation.js';
 
 export const EVALUATION_SPAN = 'evaluation';
@@ -50,15 +53,15 @@ export async function servePlugin(
         return await tools.connect(agent);
       } catch (error) {
         if (isUnreachable(agent, error)) {
-          const why = { agent: agent.address, reason: messageOf(error) };
-          await link.send({ kind: 'unreachable', evaluationId, attempt, ...why });
+          const value = { evaluationId, attempt, agent: agent.address, reason: messageOf(error) };
+          await link.send({ $case: 'unreachable', value });
         }
         throw error;
       }
     };
     for await (const event of runEvaluation(evaluation, run, { ...tools, connect }, controller.signal)) {
       if (event.kind === 'failed') span.fail(new PlatformError(event.code, event.message));
-      await link.send({ kind: 'event', evaluationId, attempt, event });
+      await link.send({ $case: 'runEvent', value: { evaluationId, attempt, event: toWireEvent(event) } });
     }
     running.delete(runKey(run));
   }
@@ -80,19 +83,22 @@ export async function servePlugin(
   try {
     const { name, version } = evaluation;
     const manifestSchemaJson = JSON.stringify(manifestJsonSchema(evaluation));
-    await link.send({ kind: 'registration', name, version, manifestSchemaJson, slots: SLOTS });
+    await link.send({ $case: 'registration', value: { name, version, manifestSchemaJson, slots: SLOTS } });
     for await (const message of link) {
-      switch (message.kind) {
-        case 'registered':
+      switch (message.$case) {
+        case 'registered': {
+          const leaseMs = fromWireDuration(message.value.lease) ?? 0;
+          if (leaseMs <= 0) throw new PlatformError('usage', 'the server gives no lease');
           clearInterval(renewal);
-          renewal = setInterval(() => void link.send({ kind: 'renewal' }), message.leaseMs / RENEWALS_PER_LEASE);
+          renewal = setInterval(() => void link.send({ $case: 'renewal', value: {} }), leaseMs / RENEWALS_PER_LEASE);
           onRegistered?.();
           break;
+        }
         case 'run':
-          track(inTraceOf(message));
+          track(inTraceOf(fromWireRun(message.value)));
           break;
         case 'stop':
-          running.get(runKey(message))?.abort(new PlatformError('cancelled', 'the platform asks to stop'));
+          running.get(runKey(message.value))?.abort(new PlatformError('cancelled', 'the platform asks to stop'));
           break;
       }
     }

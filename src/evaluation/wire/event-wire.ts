@@ -2,6 +2,7 @@ import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { PlatformError } from '../../base/errors.js';
 import { schemaProblems } from '../../base/schema-problems.js';
 import * as wire from '../../generated/mlmodelscope/evaluation/v1/event.js';
+import { toWireEnum } from '../../rpc/wire-enum.js';
 import {
   type LoggedEvent,
   type PlatformEvent,
@@ -10,8 +11,6 @@ import {
   pluginEventSchema,
 } from '../event.js';
 import type { z } from 'zod';
-
-const LEVELS = { info: wire.Note_Level.INFO, warning: wire.Note_Level.WARNING } as const;
 
 export function toWireEvent(event: PlatformEvent): wire.Event {
   return { sequence: 0n, time: undefined, event: toWirePayload(event) };
@@ -64,27 +63,17 @@ export function toWireWithheld(logged: LoggedEvent): wire.Event {
 
 function toWirePayload(event: PlatformEvent): wire.Event['event'] {
   switch (event.kind) {
-    case 'waiting':
-      return { $case: 'waiting', value: event };
-    case 'started':
-      return { $case: 'started', value: event };
-    case 'planned':
-      return { $case: 'planned', value: event };
-    case 'measuring':
-      return { $case: 'measuring', value: event };
     case 'estimate':
       return { $case: 'estimate', value: toWireEstimate(event) };
     case 'note':
-      return { $case: 'note', value: { level: LEVELS[event.level], message: event.message } };
+      return { $case: 'note', value: { level: toWireEnum(wire.Note_Level, event.level), message: event.message } };
     case 'done':
       return {
         $case: 'done',
         value: { resultJson: event.resultJson ?? '', partial: event.partial, resultWithheld: false },
       };
-    case 'failed':
-      return { $case: 'failed', value: event };
-    case 'cancelled':
-      return { $case: 'cancelled', value: {} };
+    default:
+      return { $case: event.kind, value: event } as wire.Event['event'];
   }
 }
 
@@ -105,7 +94,7 @@ function plain({ event }: wire.Event): unknown {
     }
     case 'note': {
       const { level, message } = event.value;
-      return { kind: 'note', level: level === LEVELS.warning ? 'warning' : 'info', message };
+      return { kind: 'note', level: level === wire.Note_Level.WARNING ? 'warning' : 'info', message };
     }
     case 'done': {
       const { resultJson, partial } = event.value;

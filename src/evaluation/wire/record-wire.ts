@@ -1,24 +1,17 @@
 import { PlatformError } from '../../base/errors.js';
 import * as wire from '../../generated/mlmodelscope/evaluation/v1/evaluation_service.js';
-import type { EvaluationRecord, EvaluationState, EvaluationSummary } from '../records.js';
-
-const STATES = {
-  queued: wire.Evaluation_State.QUEUED,
-  running: wire.Evaluation_State.RUNNING,
-  done: wire.Evaluation_State.DONE,
-  failed: wire.Evaluation_State.FAILED,
-  cancelled: wire.Evaluation_State.CANCELLED,
-} as const satisfies Record<EvaluationState, wire.Evaluation_State>;
+import { fromWireEnum, toWireEnum } from '../../rpc/wire-enum.js';
+import { EVALUATION_STATES, type EvaluationRecord, type EvaluationSummary } from '../records.js';
 
 export function toWireEvaluation(record: EvaluationRecord): wire.Evaluation {
   const { id, name, plugin, state } = record;
   const times = { submittedAt: new Date(record.submittedAt), changedAt: new Date(record.changedAt) };
-  return { id, name, plugin, state: STATES[state], ...times };
+  return { id, name, plugin, state: toWireEnum(wire.Evaluation_State, state), ...times };
 }
 
 /** @throws PlatformError `internal` for a state that only a newer version knows */
 export function fromWireEvaluation(message: wire.Evaluation | undefined): EvaluationSummary {
-  const state = (Object.keys(STATES) as EvaluationState[]).find((key) => STATES[key] === message?.state);
+  const state = message && fromWireEnum(wire.Evaluation_State, EVALUATION_STATES, message.state);
   if (message === undefined || state === undefined) {
     throw new PlatformError('internal', 'the server gives an evaluation a state that this version does not know');
   }

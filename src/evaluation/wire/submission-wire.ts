@@ -2,7 +2,8 @@ import { fromWireBenchmark, toWireBenchmark } from '../../agent/wire/benchmark-w
 import { PlatformError } from '../../base/errors.js';
 import * as wire from '../../generated/mlmodelscope/evaluation/v1/submission.js';
 import { quoted } from '../../base/quoted.js';
-import type { AgentChoice } from '../../manifest/agents.js';
+import { type AgentChoice, PLACEMENTS } from '../../manifest/agents.js';
+import { fromWireEnum, toWireEnum } from '../../rpc/wire-enum.js';
 import type { Submission } from '../submission.js';
 
 /** The evaluation, three manifests, and a thousand models' manifests, files and lock files. */
@@ -11,17 +12,12 @@ const MAX_GRAPHS = 1000;
 const MAX_PATH = 1000;
 const MAX_REASON = 4096;
 
-const PLACEMENTS = {
-  spread: wire.AgentChoice_Placement.SPREAD,
-  each: wire.AgentChoice_Placement.EACH,
-} as const satisfies Record<AgentChoice['placement'], wire.AgentChoice_Placement>;
-
 function toWireAgents({ most, placement }: AgentChoice): wire.AgentChoice {
-  return { most: most === Infinity ? 0 : most, placement: PLACEMENTS[placement] };
+  return { most: most === Infinity ? 0 : most, placement: toWireEnum(wire.AgentChoice_Placement, placement) };
 }
 
 function fromWireAgents({ most, placement }: wire.AgentChoice): AgentChoice {
-  const known = (Object.keys(PLACEMENTS) as AgentChoice['placement'][]).find((key) => PLACEMENTS[key] === placement);
+  const known = fromWireEnum(wire.AgentChoice_Placement, PLACEMENTS, placement);
   if (known === undefined) throw new PlatformError('usage', 'submission: agents.placement is not known here');
   return { most: most === 0 ? Infinity : most, placement: known };
 }

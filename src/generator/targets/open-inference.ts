@@ -3,6 +3,7 @@ import {
   type ModelInferRequest,
   type ModelMetadataResponse_TensorMetadata,
 } from '../../generated/inference/inference.js';
+import { counted } from '../../base/counted.js';
 import { PlatformError } from '../../base/errors.js';
 import { type ElementType, elementCount, tensorBytes } from '../../onnx/model/element-type.js';
 import { fillBlocks } from '../../onnx/values/fill.js';
@@ -79,7 +80,7 @@ export async function openInferenceTarget(spec: Extract<TargetSpec, { kind: 'oip
     );
     const target = unaryTarget(async (size) => {
       const request = requests.get(size);
-      if (request === undefined) throw new PlatformError('usage', `no query of ${size} samples was made`);
+      if (request === undefined) throw new PlatformError('usage', `no query of ${counted(size, 'sample')} was made`);
       return client.unary(modelInfer, request, { deadlineMs: QUERY_LIMIT_MS });
     });
     const close: Serving['close'] = () => {

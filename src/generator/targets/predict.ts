@@ -1,3 +1,4 @@
+import { maxOf } from '../../base/long-lists.js';
 import {
   PredictionOptions,
   PredictorOpenRequest,
@@ -17,7 +18,7 @@ export async function predictTarget(spec: Extract<TargetSpec, { kind: 'predict' 
   const { reach, model, samples } = spec;
   const client = createRpcClient(reach.address, 'agent', reach.options);
   try {
-    const options = { ...PredictionOptions.create(), batchSize: Math.max(...samples) };
+    const options = { ...PredictionOptions.create(), batchSize: maxOf(samples) };
     const opening = { ...PredictorOpenRequest.create(), modelName: model.name, modelVersion: model.version, options };
     const predictor = await client.unary(PredictService.open, opening, { deadlineMs: OPEN_LIMIT_MS });
     const target = unaryTarget((size) => {

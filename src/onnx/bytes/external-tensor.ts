@@ -6,10 +6,6 @@ interface MessagePart {
   readonly around: MessagePart | undefined;
 }
 
-function isExternal(value: object): boolean {
-  return 'dataLocation' in value && value.dataLocation !== TensorProto_DataLocation.DEFAULT;
-}
-
 /** Whether a value has only numbers, texts or bytes. Lists hold values of one kind. */
 function isPlain(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return true;
@@ -26,9 +22,10 @@ function pathOf(part: MessagePart): string {
 export function externalTensorIn(model: ModelProto): string | undefined {
   const pending: MessagePart[] = [{ value: model, key: '', around: undefined }];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
-    if (isExternal(part.value)) return pathOf(part);
-    for (const [key, value] of Object.entries(part.value) as [string, unknown][]) {
-      if (!isPlain(value)) pending.push({ value: value as object, key, around: part });
+    const { value } = part;
+    if ('dataLocation' in value && value.dataLocation !== TensorProto_DataLocation.DEFAULT) return pathOf(part);
+    for (const [key, inner] of Object.entries(value) as [string, unknown][]) {
+      if (!isPlain(inner)) pending.push({ value: inner as object, key, around: part });
     }
   }
   return undefined;

@@ -1,5 +1,18 @@
 import { PlatformError } from '../../base/errors.js';
 
+/** Most nodes, in a file and after inlining. One counts once for each graph around it, as most algorithms visit it. */
+const MAX_NODES = 2 ** 19;
+
+/** @throws PlatformError 'model' where there are more than this project supports */
+export function checkNodes(nodes: number, source: string): void {
+  if (nodes <= MAX_NODES) return;
+  const counted = 'with its functions inlined, and each node counted once for each graph around it';
+  throw new PlatformError(
+    'model',
+    `${source}: the graph has more than ${MAX_NODES} nodes, ${counted}. Split the model.`,
+  );
+}
+
 export interface ReadingLimits {
   /** Memory of decoded structures, in bytes by the estimate of strip-payloads.ts. */
   readonly structureBytes: number;

@@ -3,7 +3,7 @@ import { PlatformError } from '../../base/errors.js';
 import type { ByteSource } from './byte-source.js';
 import { FIELDS, type MessageName, type Rule, RULES } from './field-numbers.js';
 import { encodePayload, PAYLOAD_ENCODED_BYTES } from './payload.js';
-import type { ReadingBudget } from './reading-budget.js';
+import { checkNodes, type ReadingBudget } from './reading-budget.js';
 import { decodeFieldNumber, decodeWireType } from './wire-format.js';
 import { WireReader } from './wire-reader.js';
 
@@ -59,6 +59,9 @@ class Stripper {
   readonly #reader: WireReader;
   readonly #out = new BinaryWriter();
   #costBytes = 0;
+  /** Around the current message. */
+  #graphs = 0;
+  #nodes = 0;
 
   constructor(
     readonly source: ByteSource,
@@ -92,6 +95,8 @@ class Stripper {
     if (depth > MAX_DEPTH) reader.fail(reader.position, `messages are nested more than ${MAX_DEPTH} deep`);
     const { rules, costBytes } = MESSAGES[name];
     this.#charge(costBytes);
+    if (name === 'GraphProto') this.#graphs++;
+    if (name === 'NodeProto') checkNodes((this.#nodes += Math.max(1, this.#graphs)), this.source.name);
     let payloads = 0;
     while (reader.position < end) {
       const at = reader.position;
@@ -114,6 +119,7 @@ class Stripper {
         this.#out.join();
       }
     }
+    if (name === 'GraphProto') this.#graphs--;
   }
 
   #value(tag: number, end: number, rule: 'value' | 'integers'): void {

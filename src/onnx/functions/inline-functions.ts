@@ -1,20 +1,18 @@
 import type { AttributeProto, FunctionProto, GraphProto, NodeProto, TensorProto } from '../../generated/onnx/onnx.js';
 import { PlatformError } from '../../base/errors.js';
 import { quoted } from '../../base/quoted.js';
+import { runAtOnce, type Steps } from '../../base/steps.js';
 import { sumOf } from '../../base/sum-of.js';
 import type { FunctionTable } from './function-table.js';
 import { domainLabel, importedOpsets } from '../model/opsets.js';
 import { instantiate } from './instantiate-function.js';
 import { decodePayload } from '../bytes/payload.js';
-import type { ReadingBudget } from '../bytes/reading-budget.js';
+import { checkNodes, type ReadingBudget } from '../bytes/reading-budget.js';
 import { mapSubgraphs, listSubgraphs } from '../model/subgraphs.js';
 
 // Each call repeats the body's names and attributes, and files of bricks hold every copy. Sizes: characters and bytes.
 
 const SIZE_PER_NAME = 16;
-
-/** Most nodes after inlining. One counts once for each graph around it, because most algorithms visit it so often. */
-const MAX_NODES = 2 ** 19;
 
 /** Most nested subgraphs: each is three nested messages in a file, and a runtime reads at most 100. */
 const MAX_DEPTH = 16;
@@ -85,12 +83,10 @@ function unusedPrefix(graph: GraphProto): string {
   return prefix;
 }
 
-function tooLarge(source: string, problem: string): PlatformError {
-  return new PlatformError('model', `${source}: ${problem}. Split the model.`);
-}
-
 function checkDepth(depth: number, source: string): void {
-  if (depth > MAX_DEPTH) throw tooLarge(source, `its subgraphs are nested more than ${MAX_DEPTH} deep`);
+  if (depth <= MAX_DEPTH) return;
+  const problem = `its subgraphs are nested more than ${MAX_DEPTH} deep`;
+  throw new PlatformError('model', `${source}: ${problem}. Split the model.`);
 }
 
 /** The nodes of graphs within `depth` others, each counted once for each graph around it. */
@@ -118,10 +114,10 @@ class Inliner {
   }
 
   /** @param callers the functions around the nodes, outermost first @param depth the graphs around them */
-  expand(nodes: readonly NodeProto[], callers: readonly FunctionProto[] = [], depth = 0): NodeProto[] {
+  *expand(nodes: readonly NodeProto[], callers: readonly FunctionProto[] = [], depth = 0): Steps<NodeProto[]> {
     checkDepth(depth, this.functions.source);
     const expandGraph = (graph: GraphProto): GraphProto => {
-      return { ...graph, node: this.expand(graph.node, callers, depth + 1) };
+      return { ...graph, node: runAtOnce(this.expand(graph.node, callers, depth + 1)) };
     };
     const expanded: NodeProto[] = [];
     for (const node of nodes) {
@@ -131,7 +127,8 @@ class Inliner {
       if (fn === undefined) expanded.push(flat);
       else {
         const body = this.#inlineBody(fn, flat, callers);
-        for (const inner of this.expand(body, [...callers, fn], depth)) expanded.push(inner);
+        for (const inner of yield* this.expand(body, [...callers, fn], depth)) expanded.push(inner);
+        yield;
       }
     }
     return expanded;
@@ -182,19 +179,16 @@ class Inliner {
  * @throws PlatformError 'model' naming a function that cannot be inlined, and for more or deeper nodes than this project
  *   supports
  */
-export function inlineFunctions(
+export function* inlineFunctions(
   functions: FunctionTable,
   graph: GraphProto,
   opsets: Map<string, number>,
   budget: ReadingBudget,
-): readonly NodeProto[] {
+): Steps<readonly NodeProto[]> {
   const { source, isEmpty } = functions;
-  const nodes = isEmpty ? graph.node : new Inliner(functions, graph, opsets, budget).expand(graph.node);
+  const nodes = isEmpty ? graph.node : yield* new Inliner(functions, graph, opsets, budget).expand(graph.node);
   const visits = countVisits(nodes, source);
-  if (visits > MAX_NODES) {
-    const counted = 'with its functions inlined, and each node counted once for each graph around it';
-    throw tooLarge(source, `the graph has more than ${MAX_NODES} nodes, ${counted}`);
-  }
+  checkNodes(visits, source);
   budget.addNodes(visits, source);
   return nodes;
 }

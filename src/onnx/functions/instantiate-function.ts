@@ -1,4 +1,5 @@
 import type { AttributeProto, FunctionProto, GraphProto, NodeProto } from '../../generated/onnx/onnx.js';
+import { counted } from '../../base/counted.js';
 import { quoted } from '../../base/quoted.js';
 import { mapSubgraphs, renameSubgraphValues } from '../model/subgraphs.js';
 
@@ -10,10 +11,10 @@ import { mapSubgraphs, renameSubgraphValues } from '../model/subgraphs.js';
  */
 export function instantiate(fn: FunctionProto, call: NodeProto, prefix: string): readonly NodeProto[] | string {
   if (call.input.length > fn.input.length) {
-    return `takes ${fn.input.length} inputs, but is called with ${call.input.length}`;
+    return `takes ${counted(fn.input.length, 'input')}, but is called with ${call.input.length}`;
   }
   if (call.output.length > fn.output.length) {
-    return `has ${fn.output.length} outputs, but is called for ${call.output.length}`;
+    return `has ${counted(fn.output.length, 'output')}, but is called for ${call.output.length}`;
   }
   const formals = [...fn.input, ...fn.output];
   if (new Set(formals).size < formals.length) return 'has two inputs or outputs of the same name';

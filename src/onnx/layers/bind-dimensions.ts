@@ -31,7 +31,7 @@ export function bindDimensions(
   const sizes = new Map(bindings);
   for (const name of graph.inputs) {
     const symbol = graph.types.get(name)?.dims?.[0];
-    if (!isSymbol(symbol) || symbol === '' || sizes.has(symbol)) continue;
+    if (!isSymbol(symbol) || sizes.has(symbol)) continue;
     if (dimensionExpression(symbol) === undefined) sizes.set(symbol, batch);
   }
   const computeSize = (symbol: string): Dimension =>
@@ -144,11 +144,11 @@ export interface BoundDimension {
 export function boundDimensions(open: Model, bound: Model): readonly BoundDimension[] {
   const sizes = new Map<string, number>();
   for (const input of open.graph.inputs) {
-    const dims: readonly Dimension[] = bound.graph.types.get(input)?.dims ?? [];
-    for (const [at, name] of (open.graph.types.get(input)?.dims ?? []).entries()) {
-      const size = dims[at];
-      if (typeof name === 'string' && name !== '' && typeof size === 'number') sizes.set(name, size);
-    }
+    const dims = bound.graph.types.get(input)?.dims;
+    open.graph.types.get(input)?.dims?.forEach((name, at) => {
+      const size = dims?.[at];
+      if (isSymbol(name) && name !== '' && typeof size === 'number') sizes.set(name, size);
+    });
   }
   return [...sizes].map(([name, size]) => ({ name, size }));
 }

@@ -77,7 +77,7 @@ class Parser {
 /** Reads the name of a dimension as an expression of other dimensions; undefined where it is a plain name. */
 export function dimensionExpression(symbol: string): DimensionExpression | undefined {
   const tokens = tokenize(symbol);
-  if (tokens === undefined || tokens.length < 2) return undefined;
+  if (tokens === undefined || tokens.length === 1) return undefined;
   const parser = new Parser(tokens);
   const term = parser.whole();
   if (term === undefined || parser.names.size === 0) return undefined;

@@ -1,29 +1,22 @@
-import type { AttributeProto, GraphProto, NodeProto, TensorProto } from '../../generated/onnx/onnx.js';
+import type { AttributeProto, GraphProto, TensorProto } from '../../generated/onnx/onnx.js';
 import { NodeProto as NodeMessage } from '../../generated/onnx/onnx.js';
-import { PlatformError } from '../../base/errors.js';
 import { constantTensor, isConstant } from '../read/constant-node.js';
-import { elementTypeOfCode } from '../model/element-type.js';
+import { type ElementType, elementTypeOfCode } from '../model/element-type.js';
 import type { Graph, Model, Tensor } from '../model/model.js';
 import { nestedNodes, convertNode } from '../model/nested-nodes.js';
 import { steeringConstants } from '../operators/steering.js';
-import { mapSubgraphs, listSubgraphs } from '../model/subgraphs.js';
+import { hasSubgraphs, mapSubgraphs, listSubgraphs } from '../model/subgraphs.js';
 
 type HoistedNames = ReadonlyMap<string, string>;
 
-function loadedTensor({ dataType, dims, rawData, stringData }: TensorProto, owner: string): Tensor {
-  const elementType = elementTypeOfCode(dataType);
-  if (elementType === undefined) {
-    throw new PlatformError('model', `${owner}: its element type (number ${dataType}) is not known`);
-  }
-  const data =
-    elementType === 'string'
-      ? ({ kind: 'strings', values: stringData } as const)
-      : ({ kind: 'inline', bytes: rawData } as const);
-  return { elementType, dims: dims.map(Number), data };
+function loadedTensor({ dataType, dims, rawData }: TensorProto): Tensor {
+  // The reader refuses a type that it does not know. Texts, which are not here, always steer, and so stay.
+  const elementType = elementTypeOfCode(dataType) as ElementType;
+  return { elementType, dims: dims.map(Number), data: { kind: 'inline', bytes: rawData } };
 }
 
-function namesIn({ nodes, inputs, initializers }: Graph): Set<string> {
-  const names = new Set([...inputs, ...initializers.keys()]);
+function namesIn({ nodes, inputs }: Graph): Set<string> {
+  const names = new Set(inputs);
   for (const node of nestedNodes(nodes)) {
     for (const name of [...node.inputs, ...node.outputs]) names.add(name);
     for (const { input, initializer } of listSubgraphs(node.attributes)) {
@@ -50,16 +43,13 @@ class Hoister {
 
   #subgraph(graph: GraphProto, outer: HoistedNames): GraphProto {
     const weights = this.#collectWeights(graph);
-    const own = [...graph.input, ...graph.initializer].map(({ name }) => name);
-    for (const { output } of graph.node) own.push(...output);
     const names = new Map(outer);
-    for (const name of own) names.delete(name);
+    for (const { name } of [...graph.input, ...graph.initializer]) names.delete(name);
     for (const [name, tensor] of weights) names.set(name, this.#hoist(tensor));
     const nameOf = (name: string): string => names.get(name) ?? name;
     return {
       ...graph,
       initializer: graph.initializer.filter(({ name }) => !weights.has(name)),
-      valueInfo: graph.valueInfo.filter(({ name }) => !weights.has(name)),
       node: [
         ...graph.node
           .filter((node) => !isConstant(node) || !weights.has(node.output[0] ?? ''))
@@ -70,7 +60,9 @@ class Hoister {
           })),
         // A runtime does not accept a value of a surrounding graph as a subgraph's output. Source:
         // https://github.com/microsoft/onnxruntime/pull/11638
-        ...graph.output.filter(({ name }) => weights.has(name)).map(({ name }) => identity(nameOf(name), name)),
+        ...graph.output
+          .filter(({ name }) => weights.has(name))
+          .map(({ name }) => ({ ...NodeMessage.create(), opType: 'Identity', input: [nameOf(name)], output: [name] })),
       ],
     };
   }
@@ -78,7 +70,7 @@ class Hoister {
   /** Constants of this subgraph that do not steer an operator, without those of nested subgraphs. */
   #collectWeights(graph: GraphProto): ReadonlyMap<string, Tensor> {
     const constants = new Map<string, Tensor>();
-    for (const tensor of graph.initializer) constants.set(tensor.name, loadedTensor(tensor, this.#source));
+    for (const tensor of graph.initializer) constants.set(tensor.name, loadedTensor(tensor));
     for (const node of graph.node.filter(isConstant)) {
       const tensor = constantTensor(node, { source: { name: this.#source }, read: loadedTensor });
       constants.set(node.output[0] ?? '', tensor);
@@ -101,16 +93,12 @@ class Hoister {
   }
 }
 
-function identity(input: string, output: string): NodeProto {
-  return { ...NodeMessage.create(), opType: 'Identity', input: [input], output: [output] };
-}
-
 /**
  * Makes weights in subgraphs initializers of the model's graph. Those that steer (steering.ts) stay. @throws 'model'
  */
 export function hoistSubgraphWeights(model: Model): Model {
   const { graph } = model;
-  if (!graph.nodes.some(({ attributes }) => listSubgraphs(attributes).length > 0)) return model;
+  if (!graph.nodes.some(hasSubgraphs)) return model;
   const hoister = new Hoister(model);
   const nodes = graph.nodes.map((node) => ({ ...node, attributes: hoister.attributes(node.attributes, new Map()) }));
   return { ...model, graph: { ...graph, nodes, initializers: new Map([...graph.initializers, ...hoister.hoisted]) } };

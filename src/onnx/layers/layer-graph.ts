@@ -3,6 +3,7 @@ import { constantValues } from '../model/constant-values.js';
 import { readIntegers } from '../model/integers-of.js';
 import { findStaticType, staticInputType } from '../model/static-type.js';
 import type { Graph, InputValues, Model, Node, Tensor, TensorType } from '../model/model.js';
+import { nodeLabel } from '../model/node-label.js';
 import { normalizeDomain } from '../model/opsets.js';
 import type { KnownValue } from '../values/content-values.js';
 import type { ValueClass } from './value-classes.js';
@@ -25,6 +26,8 @@ export interface LayerGraph {
   readonly opaque: ReadonlySet<string>;
   readonly given?: ReadonlyMap<string, InputValues> | undefined;
   readonly ofRun?: ValuesOfRun | undefined;
+  /** Constants that follow from made-up ones, where these decide contents or sizes. */
+  readonly madeUp?: { readonly contents: readonly string[]; readonly sizes: readonly string[] } | undefined;
   /** Values of a class that decides how fast kernels are, by name. */
   readonly classes?: ReadonlyMap<string, ValueClass> | undefined;
 }
@@ -47,16 +50,11 @@ export interface InferredValue extends KnownValue {
 /** The type of a ConstantOfShape with a known shape: some published graphs have it in place of weights. */
 function constantOfShapeType(graph: Graph, node: Node): TensorType | undefined {
   if (node.opType !== 'ConstantOfShape' || normalizeDomain(node.domain) !== '') return undefined;
-  const shape = graph.initializers.get(node.inputs[0] ?? '');
-  const dims = shape?.elementType === 'int64' ? readIntegers(shape) : undefined;
+  const dims = readIntegers(graph.initializers.get(node.inputs[0] ?? ''));
   if (dims?.every((dim) => Number.isSafeInteger(dim) && dim >= 0) !== true) return undefined;
   const value = node.attributes.find(({ name }) => name === 'value')?.t;
   if (value !== undefined && value.dataType !== 1) return undefined;
   return { elementType: 'float32', dims };
-}
-
-function maySteer(type: TensorType): boolean {
-  return type.elementType === 'int64' || type.elementType === 'int32' || type.elementType === 'bool';
 }
 
 /**
@@ -74,7 +72,7 @@ export function unknownValues(model: Model) {
       const type = findStaticType(graph.types.get(name)) ?? constantOfShapeType(graph, node);
       if (type === undefined) types.push(name);
       // A constant of unknown type may steer as well.
-      const steers = folded.has(node) && (type === undefined || maySteer(type));
+      const steers = folded.has(node) && (type === undefined || ['int64', 'int32', 'bool'].includes(type.elementType));
       if (fromShapes.has(name) || steers) contents.push(name);
     }
   }
@@ -120,7 +118,7 @@ export function layerGraph(model: Model, inferred: ReadonlyMap<string, InferredV
       if (type === undefined) {
         throw new PlatformError(
           'model',
-          `${source}: node ${node.name || '(unnamed)'} (${node.opType}): neither the file nor the runtime states the shape of its output ${name}`,
+          `${source}: ${nodeLabel(node)}: neither the file nor the runtime states the shape of its output ${name}`,
         );
       }
       const { elementType, dims } = type;

@@ -20,14 +20,6 @@ export interface KernelsOfLayers {
   readonly blocked: readonly boolean[];
 }
 
-function producers({ layers }: LayerGraph): ReadonlyMap<string, number> {
-  const found = new Map<string, number>();
-  for (const [index, { name }] of layers.entries()) if (name !== '' && !found.has(name)) found.set(name, index);
-  for (const [index, { outputs }] of layers.entries())
-    for (const output of outputs) if (output !== '') found.set(output, index);
-  return found;
-}
-
 /** Names that a kernel may have from the author's graph, the most certain one first; others are the runtime's. */
 export function namesOfKernel({ name, outputs }: Pick<Node, 'name' | 'outputs'>): readonly string[] {
   const blocked = BLOCKED.filter((suffix) => name.endsWith(suffix)).map((suffix) => name.slice(0, -suffix.length));
@@ -38,14 +30,15 @@ export function namesOfKernel({ name, outputs }: Pick<Node, 'name' | 'outputs'>)
  * The layers between a kernel's values and those of others: the runtime keeps names of values that it does not fuse.
  */
 export function layersOfKernels(source: LayerGraph, kernels: readonly Node[]): KernelsOfLayers {
-  const of = producers(source);
-  const valueOf = new Map<string, number>();
-  for (const [index, { outputs }] of source.layers.entries()) for (const output of outputs) valueOf.set(output, index);
+  const valueOf = new Map(source.layers.flatMap(({ outputs }, index) => outputs.map((name) => [name, index] as const)));
+  // The empty name stands for an absent value.
+  valueOf.delete('');
+  const of = new Map([...source.layers.map(({ name }, index) => [name, index] as const), ...valueOf]);
   const ends = kernels.map((kernel) => {
     const found = isReorder(kernel) ? [] : namesOfKernel(kernel).map((name) => of.get(name));
     return found.find((index) => index !== undefined);
   });
-  const taken = new Set(ends.filter((end) => end !== undefined));
+  const taken = new Set(ends);
   const layers = ends.map((end): readonly number[] => {
     if (end === undefined) return [];
     const found = new Set([end]);

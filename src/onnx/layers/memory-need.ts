@@ -1,3 +1,4 @@
+import { maxOf } from '../../base/long-lists.js';
 import { sumOf } from '../../base/sum-of.js';
 import { tensorBytes } from '../model/element-type.js';
 import type { Node } from '../model/model.js';
@@ -8,14 +9,12 @@ export interface MemoryNeed {
   readonly valueBytes: number;
 }
 
-type Typed = Pick<LayerGraph, 'types' | 'constants'>;
-
-function valueBytes({ types, constants }: Typed, name: string): number {
-  const type = constants.has(name) ? undefined : types.get(name);
+function valueBytes({ types }: LayerGraph, name: string): number {
+  const type = types.get(name);
   return type === undefined ? 0 : tensorBytes(type);
 }
 
-function weightBytes({ constants }: Typed, names: Iterable<string>): number {
+function weightBytes({ constants }: LayerGraph, names: Iterable<string>): number {
   const weights = [...names].flatMap((name) => constants.get(name) ?? []);
   return sumOf(weights.map(tensorBytes));
 }
@@ -48,7 +47,7 @@ export function needOfGraph(graph: LayerGraph): MemoryNeed {
     const ending = [...new Set(layer.inputs)].filter((name) => lastUse.get(name) === index && !kept.has(name));
     const freed = ending.map((name) => valueBytes(graph, name));
     // A runtime may write a result over a value that ends here.
-    most = Math.max(most, bytes + made - Math.min(made, Math.max(0, ...freed)));
+    most = Math.max(most, bytes + made - Math.min(made, Math.max(0, maxOf(freed))));
     const unread = layer.outputs.filter((name) => !lastUse.has(name) && !kept.has(name));
     bytes += made - sumOf(freed) - sumOf(unread.map((name) => valueBytes(graph, name)));
   }

@@ -13,9 +13,7 @@ export function sortedAttributes(attributes: readonly AttributeProto[]): Attribu
     ...graph,
     node: graph.node.map((node) => ({ ...node, attribute: sortedAttributes(node.attribute) })),
   });
-  return attributes
-    .map((attribute) => mapSubgraphs(attribute, sortedGraph))
-    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  return attributes.map((attribute) => mapSubgraphs(attribute, sortedGraph)).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 export function anonymousAttributes(attributes: readonly AttributeProto[], renaming: Renaming): AttributeProto[] {

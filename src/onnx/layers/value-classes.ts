@@ -26,6 +26,13 @@ export const CLASS_VALUES: Readonly<Record<ValueClass, InputValues>> = {
   denormal: listedValues([0.5, 1e-40]),
 };
 
+/** The same for what masks are made of. */
+const VALUES: Readonly<Record<Trait, InputValues>> = {
+  ...CLASS_VALUES,
+  lowest: listedValues([-1000]),
+  condition: listedValues(Array.from({ length: 128 }, (_, at) => (at < 64 ? 1 : 0))),
+};
+
 /** Below, exp() is not normal in float32 (2^-126); below the other, it is zero (2^-150). */
 const DENORMAL_FROM = -87.3;
 const DENORMAL_TO = -104;
@@ -130,40 +137,70 @@ function traitOfOutputs(opType: string, read: ReadonlySet<Trait>): Trait | undef
   if (slowest === 'mask' && opType === SOFTMAX) return 'denormal';
   if (ADDING.has(opType)) return slowest === 'denormal' ? undefined : slowest;
   if (opType === 'Trilu') return slowest ?? 'condition';
+  if (opType === 'Mul' && slowest === 'denormal') return slowest;
   if (MOVING.has(opType)) return slowest ?? (opType === 'Where' ? undefined : [...read][0]);
   return LOGICAL.has(opType) && read.has('condition') ? 'condition' : undefined;
 }
 
-/** Classes of a graph's constants, and of the values that follow from them, by name. */
-export function valueClasses(graph: Graph): ReadonlyMap<string, ValueClass> {
-  const traits = new Map(traitsOfConstants(graph.initializers));
+interface Followed {
+  readonly classes: ReadonlyMap<string, ValueClass>;
+  /** What masks are made of: constants that are conditions or so low that they hide. */
+  readonly parts: ReadonlyMap<string, 'lowest' | 'condition'>;
+}
+
+const NOTHING: Followed = { classes: new Map(), parts: new Map() };
+
+const followed = oncePer((graph: Graph): Followed => {
+  const ofConstants = traitsOfConstants(graph.initializers);
   // A condition alone hides nothing.
-  if ([...traits.values()].every((one) => one === 'condition')) return new Map();
+  if ([...ofConstants.values()].every((one) => one === 'condition')) return NOTHING;
+  const traits = new Map(ofConstants);
   const { produced, fromShapes } = constantValues(graph);
   const isKnown = (name: string): boolean => graph.initializers.has(name) || produced.has(name) || fromShapes.has(name);
-  for (const { opType, inputs, outputs } of graph.nodes) {
+  const hiding = new Set<Node>();
+  for (const node of graph.nodes) {
+    const { opType, inputs, outputs } = node;
     const read = new Set(
       inputs.flatMap((name) => {
         const isAddedToAll = ADDING.has(opType) && isSingle(graph.initializers.get(name));
         return isAddedToAll ? [] : (traits.get(name) ?? []);
       }),
     );
+    if (makesHidden(opType, read)) hiding.add(node);
     const compares = COMPARISONS.has(opType) && inputs.every(isKnown);
     const made = compares ? 'condition' : traitOfOutputs(opType, read);
     if (made !== undefined) for (const name of outputs) traits.set(name, made);
   }
-  return onlyClasses(traits);
+  const leading = new Set<string>();
+  for (const node of graph.nodes.toReversed()) {
+    const leads = hiding.has(node) || node.outputs.some((name) => leading.has(name));
+    if (leads) for (const name of node.inputs) leading.add(name);
+  }
+  const parts = [...ofConstants].flatMap(([name, one]) => {
+    return leading.has(name) && (one === 'lowest' || one === 'condition') ? [[name, one] as const] : [];
+  });
+  return { classes: onlyClasses(traits), parts: new Map(parts) };
+});
+
+/** Classes of a graph's constants, and of the values that follow from them, by name. */
+export function valueClasses(graph: Graph): ReadonlyMap<string, ValueClass> {
+  return followed(graph).classes;
 }
 
+/** Made-up values of a constant of this class. */
+export function valuesOfClass(one: Trait, constant: Tensor | undefined): InputValues {
+  const { low } = VALUES[one];
+  return isSingle(constant) ? { low, high: low } : VALUES[one];
+}
+
+/** Constants that hide something, or slow kernels down, do so with made-up values, too. */
 export function withClassesOfConstants(model: Model): Model {
   const { graph } = model;
-  const valuesOf = (name: string, one: ValueClass): InputValues => {
-    const { low } = CLASS_VALUES[one];
-    return isSingle(graph.initializers.get(name)) ? { low, high: low } : CLASS_VALUES[one];
-  };
-  const values = [...onlyClasses(traitsOfConstants(graph.initializers))].map(
-    ([name, one]) => [name, valuesOf(name, one)] as const,
-  );
+  const { classes, parts } = followed(graph);
+  const values = [...classes, ...parts].flatMap(([name, one]) => {
+    const constant = graph.initializers.get(name);
+    return constant === undefined ? [] : [[name, valuesOfClass(one, constant)] as const];
+  });
   return values.length === 0
     ? model
     : { ...model, graph: { ...graph, given: new Map([...values, ...(graph.given ?? [])]) } };

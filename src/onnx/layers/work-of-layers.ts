@@ -1,8 +1,8 @@
 import { tensorBytes, elementCount } from '../model/element-type.js';
 import type { Node } from '../model/model.js';
-import { listSubgraphs } from '../model/subgraphs.js';
+import { hasSubgraphs } from '../model/subgraphs.js';
 import { multiplyAccumulates, type SizedOperator } from '../operators/multiply-accumulates.js';
-import { isCounted, type Operations, countOperations, totalOperations } from '../operators/operations.js';
+import { isCounted, countOperations, totalOperations } from '../operators/operations.js';
 import { steeringConstants } from '../operators/steering.js';
 import { sumOf } from '../../base/sum-of.js';
 import type { LayerGraph } from './layer-graph.js';
@@ -13,7 +13,6 @@ export interface WorkOfLayer {
   /** Shapes of its outputs; undefined for values that are no tensors. */
   readonly shapes: readonly (readonly number[] | undefined)[];
   readonly multiplyAccumulates: number | undefined;
-  readonly counts: Operations | undefined;
   /** undefined for the reason in `uncounted`. */
   readonly operations: number | undefined;
   readonly uncounted?: string | undefined;
@@ -57,9 +56,9 @@ function sizedOperator({ types, constants }: Typed, { opType, inputs, outputs, a
   };
 }
 
-function uncountedReason({ opType, attributes }: Node): string {
-  if (listSubgraphs(attributes).length > 0) return 'the work inside of it is not counted';
-  return isCounted(opType) ? 'a shape or an attribute is not known' : 'operators of this type are not counted';
+function uncountedReason(node: Node): string {
+  if (hasSubgraphs(node)) return 'the work inside of it is not counted';
+  return isCounted(node.opType) ? 'a shape or an attribute is not known' : 'operators of this type are not counted';
 }
 
 /** The work of each layer, in the order of the graph. Nothing is run. */
@@ -68,26 +67,21 @@ export function workOfLayers(graph: LayerGraph): readonly WorkOfLayer[] {
   return graph.layers.map((node): WorkOfLayer => {
     const sized = sizedOperator(graph, node);
     const counts = countOperations(sized);
-    const read = node.inputs.filter((name) => name !== '');
-    const constants = read.filter((name) => isConstant(graph, name));
+    const constants = node.inputs.filter((name) => isConstant(graph, name));
     const weights = [...new Set(constants)].filter((name) => !steering.has(name));
     return {
       node,
       shapes: sized.outputs,
       multiplyAccumulates: multiplyAccumulates(sized),
-      counts,
       operations: counts && totalOperations(counts),
       ...(counts === undefined && { uncounted: uncountedReason(node) }),
       parameters: sumOf(weights.map((name) => elementCount(graph.constants.get(name)?.dims ?? []))),
       parameterBytes: countBytes(graph, constants),
       activationBytes: countBytes(
         graph,
-        read.filter((name) => !isConstant(graph, name)),
+        node.inputs.filter((name) => !isConstant(graph, name)),
       ),
-      outputBytes: countBytes(
-        graph,
-        node.outputs.filter((name) => name !== ''),
-      ),
+      outputBytes: countBytes(graph, node.outputs),
     };
   });
 }

@@ -6,6 +6,10 @@ export function listSubgraphs(attributes: readonly AttributeProto[]): readonly G
   return attributes.flatMap(({ g, graphs }) => (g === undefined ? graphs : [g, ...graphs]));
 }
 
+export function hasSubgraphs({ attributes }: Pick<Node, 'attributes'>): boolean {
+  return listSubgraphs(attributes).length > 0;
+}
+
 /** Outer values that a node's subgraphs use, in the order of their use. Source: ONNX IR, "Graphs", outer scopes. */
 export function capturedNames(node: Pick<Node, 'attributes'>): readonly string[] {
   const found = new Set<string>();

@@ -1,4 +1,5 @@
 import { elementCount } from '../model/element-type.js';
+import { tableOfNames } from '../../base/table-of-names.js';
 
 type Dims = readonly number[];
 
@@ -50,32 +51,19 @@ const attention: Counter = ({ inputs, outputs }) => {
   return size(first?.slice(0, -1)) * size(second) + attending(outputs[0], first?.at(-2));
 };
 
-const COUNTERS: ReadonlyMap<string, Counter> = new Map([
-  ['Conv', convolution(1)],
-  ['FusedConv', convolution(1)],
-  ['NhwcFusedConv', convolution(1)],
-  ['ConvInteger', convolution(1)],
-  ['QLinearConv', convolution(3)],
-  ['ConvTranspose', ({ inputs: [input, weight] }) => size(input) * size(weight?.slice(1))],
-  ['Gemm', product],
-  ['FusedGemm', product],
-  ['MatMul', product],
-  ['FusedMatMul', product],
-  ['MatMulInteger', product],
-  ['MatMulIntegerToFloat', product],
-  ['DynamicQuantizeMatMul', product],
-  ['QLinearMatMul', product],
-  ['QGemm', product],
-  ['MatMulNBits', ({ outputs, integer }) => size(outputs[0]) * (integer('K') ?? 1)],
-  ['LSTM', recurrence],
-  ['GRU', recurrence],
-  ['RNN', recurrence],
-  ['Attention', attention],
-  ['QAttention', attention],
-  ['MultiHeadAttention', ({ inputs }) => attending(inputs[0], inputs[1]?.at(-2))],
+const COUNTERS = tableOfNames<Counter>({
+  'Conv FusedConv NhwcFusedConv ConvInteger': convolution(1),
+  QLinearConv: convolution(3),
+  ConvTranspose: ({ inputs: [input, weight] }) => size(input) * size(weight?.slice(1)),
+  'Gemm FusedGemm QGemm': product,
+  'MatMul FusedMatMul MatMulInteger MatMulIntegerToFloat DynamicQuantizeMatMul QLinearMatMul': product,
+  MatMulNBits: ({ outputs, integer }) => size(outputs[0]) * (integer('K') ?? 1),
+  'LSTM GRU RNN': recurrence,
+  'Attention QAttention': attention,
+  MultiHeadAttention: ({ inputs }) => attending(inputs[0], inputs[1]?.at(-2)),
   // The second output has all keys, those of the cache included.
-  ['GroupQueryAttention', ({ outputs }) => attending(outputs[0], outputs[1]?.at(-2))],
-]);
+  GroupQueryAttention: ({ outputs }) => attending(outputs[0], outputs[1]?.at(-2)),
+});
 
 /**
  * Products that are summed in convolutions, matrix products, recurrences and attention; all other operators count 0.

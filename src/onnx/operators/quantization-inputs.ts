@@ -1,43 +1,31 @@
 import type { Node } from '../model/model.js';
+import { tableOfNames } from '../../base/table-of-names.js';
 
 export interface QuantizationInputs {
   readonly scales: readonly number[];
   readonly zeroPoints: readonly number[];
 }
 
-/** Operators of one quantized input and one quantized output: X, X_scale, X_zero_point, Y_scale, Y_zero_point. */
-const ONE_INPUT: QuantizationInputs = { scales: [1, 3], zeroPoints: [2, 4] };
-
-/** Operators of two quantized inputs: A, A_scale, A_zero_point, B, B_scale, B_zero_point, Y_scale, Y_zero_point. */
-const TWO_INPUTS: QuantizationInputs = { scales: [1, 4, 6], zeroPoints: [2, 5, 7] };
-
 /** The same in all domains. Sources: Operators.md of ONNX, ContribOperators.md of ONNX Runtime. */
-const INPUTS: ReadonlyMap<string, QuantizationInputs> = new Map([
-  ['ConvInteger', { scales: [], zeroPoints: [2, 3] }],
-  ['DequantizeLinear', { scales: [1], zeroPoints: [2] }],
-  ['DynamicQuantizeLSTM', { scales: [8, 10], zeroPoints: [9, 11] }],
-  ['DynamicQuantizeMatMul', { scales: [2], zeroPoints: [3] }],
-  ['GatherBlockQuantized', { scales: [2], zeroPoints: [] }],
-  ['MatMulBnb4', { scales: [2], zeroPoints: [] }],
-  ['MatMulInteger', { scales: [], zeroPoints: [2, 3] }],
-  ['MatMulIntegerToFloat', { scales: [2, 3], zeroPoints: [4, 5] }],
-  ['MatMulNBits', { scales: [2], zeroPoints: [] }],
-  ['QAttention', { scales: [3, 4], zeroPoints: [6, 7] }],
-  ['QEmbedLayerNormalization', { scales: [8, 9, 10, 11, 12], zeroPoints: [13, 14, 15, 16, 17] }],
-  ['QGemm', { scales: [1, 4, 7], zeroPoints: [2, 5, 8] }],
-  ['QLinearAdd', TWO_INPUTS],
-  ['QLinearAveragePool', ONE_INPUT],
-  ['QLinearConv', TWO_INPUTS],
-  ['QLinearGlobalAveragePool', ONE_INPUT],
-  ['QLinearLeakyRelu', ONE_INPUT],
-  ['QLinearMatMul', TWO_INPUTS],
-  ['QLinearMul', TWO_INPUTS],
-  ['QLinearReduceMean', ONE_INPUT],
-  ['QLinearSigmoid', ONE_INPUT],
-  ['QLinearSoftmax', ONE_INPUT],
-  ['QLinearWhere', { scales: [2, 5, 7], zeroPoints: [3, 6, 8] }],
-  ['QuantizeLinear', { scales: [1], zeroPoints: [2] }],
-]);
+const INPUTS = tableOfNames<QuantizationInputs>({
+  'ConvInteger MatMulInteger': { scales: [], zeroPoints: [2, 3] },
+  'DequantizeLinear QuantizeLinear': { scales: [1], zeroPoints: [2] },
+  DynamicQuantizeLSTM: { scales: [8, 10], zeroPoints: [9, 11] },
+  DynamicQuantizeMatMul: { scales: [2], zeroPoints: [3] },
+  'GatherBlockQuantized MatMulBnb4 MatMulNBits': { scales: [2], zeroPoints: [] },
+  MatMulIntegerToFloat: { scales: [2, 3], zeroPoints: [4, 5] },
+  QAttention: { scales: [3, 4], zeroPoints: [6, 7] },
+  QEmbedLayerNormalization: { scales: [8, 9, 10, 11, 12], zeroPoints: [13, 14, 15, 16, 17] },
+  QGemm: { scales: [1, 4, 7], zeroPoints: [2, 5, 8] },
+  // Operators of two quantized inputs: A, A_scale, A_zero_point, B, B_scale, B_zero_point, Y_scale, Y_zero_point.
+  'QLinearAdd QLinearConv QLinearMatMul QLinearMul': { scales: [1, 4, 6], zeroPoints: [2, 5, 7] },
+  // Operators of one quantized input and one quantized output: X, X_scale, X_zero_point, Y_scale, Y_zero_point.
+  'QLinearAveragePool QLinearGlobalAveragePool QLinearLeakyRelu QLinearReduceMean QLinearSigmoid QLinearSoftmax': {
+    scales: [1, 3],
+    zeroPoints: [2, 4],
+  },
+  QLinearWhere: { scales: [2, 5, 7], zeroPoints: [3, 6, 8] },
+});
 
 const NONE: QuantizationInputs = { scales: [], zeroPoints: [] };
 

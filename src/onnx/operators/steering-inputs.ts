@@ -1,5 +1,6 @@
 import { normalizeDomain } from '../model/opsets.js';
 import type { Node } from '../model/model.js';
+import { tableOfNames } from '../../base/table-of-names.js';
 
 export interface SteeringInputs {
   /** The sizes of its outputs, and with them its own work and that of every operator after it. */
@@ -14,82 +15,47 @@ export interface SteeringInputs {
 export const REDUCTIONS =
   'ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare';
 
+const SIZED_BY_SECOND =
+  `${REDUCTIONS} AffineGrid CenterCropPad Compress Expand Reshape SequenceAt SequenceErase Split SplitToSequence ` +
+  'Squeeze Tile TopK Unsqueeze Upsample';
+
 /** Sources: the operators' definitions in the ONNX project's Operators.md. Zero points are not listed here. */
-const OF_ONNX: ReadonlyMap<string, SteeringInputs> = new Map<string, SteeringInputs>([
-  ...REDUCTIONS.split(' ').map((operator) => [operator, { sizes: [1] }] as const),
-  ['AffineGrid', { sizes: [1] }],
-  ['Attention', { lengths: [6] }],
-  ['BlackmanWindow', { sizes: [0] }],
-  ['CenterCropPad', { sizes: [1] }],
-  ['Clip', { way: [1, 2] }],
-  ['Col2Im', { sizes: [1, 2] }],
-  ['Compress', { sizes: [1] }],
-  ['ConstantOfShape', { sizes: [0] }],
-  ['CumProd', { way: [1] }],
-  ['CumSum', { way: [1] }],
-  ['DFT', { sizes: [1, 2] }],
-  ['Dropout', { way: [1, 2] }],
-  ['Expand', { sizes: [1] }],
-  ['Gather', { way: [1] }],
-  ['GatherElements', { way: [1] }],
-  ['GRU', { lengths: [4] }],
-  ['HammingWindow', { sizes: [0] }],
-  ['HannWindow', { sizes: [0] }],
-  ['If', { sizes: [0] }],
-  ['ImageDecoder', { sizes: [0] }],
-  ['Loop', { sizes: [0, 1] }],
-  ['LSTM', { lengths: [4] }],
-  ['MaxRoiPool', { work: [1] }],
-  ['MaxUnpool', { sizes: [2] }],
-  ['MelWeightMatrix', { sizes: [0, 1], way: [2, 3, 4] }],
-  ['NonMaxSuppression', { sizes: [0, 1, 2, 3, 4] }],
-  ['NonZero', { sizes: [0] }],
-  ['OneHot', { sizes: [1], way: [2] }],
-  ['Pad', { sizes: [1, 3], way: [2] }],
-  ['Range', { sizes: [0, 1, 2] }],
-  ['Reshape', { sizes: [1] }],
-  ['Resize', { sizes: [1, 2, 3] }],
-  ['ReverseSequence', { way: [1] }],
-  ['RNN', { lengths: [4] }],
-  ['RoiAlign', { work: [1] }],
-  ['SequenceAt', { sizes: [1] }],
-  ['SequenceErase', { sizes: [1] }],
-  ['Slice', { sizes: [1, 2, 3, 4] }],
-  ['Split', { sizes: [1] }],
-  ['SplitToSequence', { sizes: [1] }],
-  ['Squeeze', { sizes: [1] }],
-  ['STFT', { sizes: [1, 3] }],
-  ['StringSplit', { sizes: [0] }],
-  ['Tile', { sizes: [1] }],
-  ['TopK', { sizes: [1] }],
-  ['Unique', { sizes: [0] }],
-  ['Unsqueeze', { sizes: [1] }],
-  ['Upsample', { sizes: [1] }],
-]);
+const OF_ONNX = tableOfNames<SteeringInputs>({
+  [SIZED_BY_SECOND]: { sizes: [1] },
+  Attention: { lengths: [6] },
+  'BlackmanWindow ConstantOfShape HammingWindow HannWindow If ImageDecoder NonZero StringSplit Unique': { sizes: [0] },
+  'Clip Dropout': { way: [1, 2] },
+  'Col2Im DFT': { sizes: [1, 2] },
+  'CumProd CumSum Gather GatherElements ReverseSequence': { way: [1] },
+  'GRU LSTM RNN': { lengths: [4] },
+  Loop: { sizes: [0, 1] },
+  'MaxRoiPool RoiAlign': { work: [1] },
+  MaxUnpool: { sizes: [2] },
+  MelWeightMatrix: { sizes: [0, 1], way: [2, 3, 4] },
+  NonMaxSuppression: { sizes: [0, 1, 2, 3, 4] },
+  OneHot: { sizes: [1], way: [2] },
+  Pad: { sizes: [1, 3], way: [2] },
+  Range: { sizes: [0, 1, 2] },
+  Resize: { sizes: [1, 2, 3] },
+  Slice: { sizes: [1, 2, 3, 4] },
+  STFT: { sizes: [1, 3] },
+});
 
 /** Operators of com.microsoft. Source: ContribOperators.md of ONNX Runtime. */
-const OF_RUNTIME: ReadonlyMap<string, SteeringInputs> = new Map<string, SteeringInputs>([
-  ['Attention', { lengths: [3, 6] }],
-  ['BeamSearch', { sizes: [0, 1, 2, 3, 4] }],
-  ['CropAndResize', { sizes: [3], work: [1] }],
-  ['DecoderMaskedMultiHeadAttention', { lengths: [3, 7] }],
-  ['DecoderMaskedSelfAttention', { lengths: [3, 6] }],
-  ['ExpandDims', { sizes: [1] }],
-  ['GreedySearch', { sizes: [0, 1, 2] }],
-  ['GroupQueryAttention', { lengths: [5, 6] }],
-  ['MoE', { work: [1] }],
-  ['MultiHeadAttention', { lengths: [4, 8] }],
-  ['Pad', { sizes: [1] }],
-  ['QMoE', { work: [1] }],
-  ['Range', { sizes: [0, 1, 2] }],
-  ['RemovePadding', { sizes: [1] }],
-  ['RotaryEmbedding', { way: [1] }],
-  ['Sampling', { sizes: [0, 1, 2] }],
-  ['SparseAttention', { lengths: [5, 6, 7, 8] }],
-  ['Tokenizer', { sizes: [0] }],
-  ['Unique', { sizes: [0] }],
-  ['WhisperBeamSearch', { sizes: [0, 1, 2, 3, 4] }],
-]);
+const OF_RUNTIME = tableOfNames<SteeringInputs>({
+  'Attention DecoderMaskedSelfAttention': { lengths: [3, 6] },
+  'BeamSearch WhisperBeamSearch': { sizes: [0, 1, 2, 3, 4] },
+  CropAndResize: { sizes: [3], work: [1] },
+  DecoderMaskedMultiHeadAttention: { lengths: [3, 7] },
+  'ExpandDims Pad RemovePadding': { sizes: [1] },
+  'GreedySearch Range Sampling': { sizes: [0, 1, 2] },
+  GroupQueryAttention: { lengths: [5, 6] },
+  'MoE QMoE': { work: [1] },
+  MultiHeadAttention: { lengths: [4, 8] },
+  RotaryEmbedding: { way: [1] },
+  SparseAttention: { lengths: [5, 6, 7, 8] },
+  'Tokenizer Unique': { sizes: [0] },
+});
 
 const NOTHING: SteeringInputs = {};
 

@@ -10,6 +10,7 @@ import { convertNode } from '../model/nested-nodes.js';
 import { checkedIrVersion, importedOpsets, opsetsInUse } from '../model/opsets.js';
 import { liveNodes, orderNodes } from '../model/order-nodes.js';
 import { quoted } from '../../base/quoted.js';
+import type { Steps } from '../../base/steps.js';
 import { nodeLabel } from '../model/node-label.js';
 import type { ReadingBudget } from '../bytes/reading-budget.js';
 import { withTensorOutput } from './tensor-outputs.js';
@@ -19,7 +20,8 @@ import type { TensorReader } from './tensor-reader.js';
 const MIN_IR_VERSION = 4;
 
 /** Inlines functions, drops unused parts except inputs. @throws PlatformError 'model' that names the problem */
-export function modelFromProto(proto: ModelProto, tensors: TensorReader, budget: ReadingBudget): Model {
+export function* modelFromProto(proto: ModelProto, tensors: TensorReader, budget: ReadingBudget): Steps<Model> {
+  yield;
   const source = tensors.source.name;
   if (proto.graph === undefined || proto.irVersion <= 0n) {
     throw new PlatformError('model', `${source} holds no graph: it is no ONNX model, or truncated. Export it again.`);
@@ -28,18 +30,20 @@ export function modelFromProto(proto: ModelProto, tensors: TensorReader, budget:
   const irVersion = checkedIrVersion(proto.irVersion, source);
   const imports = importedOpsets(proto.opsetImport, source);
   const functions = new FunctionTable(proto.functions, source);
-  const stored = inlineFunctions(functions, graph, imports, budget);
+  const stored = yield* inlineFunctions(functions, graph, imports, budget);
   const opsets = opsetsInUse(imports, stored, source);
 
   const constants = constantTensors(graph, stored, tensors);
   const inputs = graphInputs(graph, source);
   const outputs = graphOutputs(graph, source);
+  yield;
   const ordered = orderNodes({
     nodes: stored.filter((node) => !isConstant(node)).map(convertNode),
     given: [...inputs.keys(), ...constants.map(({ name }) => name)],
     outputs,
     source,
   });
+  yield;
   const { nodes, used } = liveNodes(ordered, outputs);
   const made = new Set(nodes.flatMap((node) => node.outputs));
   const intermediate = graph.valueInfo.filter(({ name }) => made.has(name));

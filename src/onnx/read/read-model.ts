@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { messageOf, PlatformError } from '../../base/errors.js';
+import { runAtOnce, runInTurns } from '../../base/steps.js';
 import { ModelProto } from '../../generated/onnx/onnx.js';
 import { bufferSource, type ByteSource, FileSource } from '../bytes/byte-source.js';
 import { ExternalData, type OwnValues } from './external-data.js';
@@ -18,7 +19,10 @@ import { TensorReader } from './tensor-reader.js';
  *
  * @throws PlatformError 'model' for an unreadable, damaged or unsupported file; names the place, and what to do
  */
-export async function readModel(path: string, { ownValues }: { readonly ownValues?: OwnValues } = {}): Promise<Model> {
+export async function readModel(
+  path: string,
+  { ownValues, signal }: { readonly ownValues?: OwnValues; readonly signal?: AbortSignal | undefined } = {},
+): Promise<Model> {
   // Not blocking, because opening a pipe without a writer would otherwise wait before the check for a regular file.
   const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
   const file = await open(path, flags).catch((error: unknown) => {
@@ -33,7 +37,8 @@ export async function readModel(path: string, { ownValues }: { readonly ownValue
     }
     const source = new FileSource(path, resolve(path), file.fd, stats.size);
     const budget = budgetOfOne();
-    return modelFromProto(decode(source, budget), new TensorReader(source, external), budget);
+    const steps = modelFromProto(decode(source, budget), new TensorReader(source, external), budget);
+    return await runInTurns(steps, signal);
   } catch (error) {
     throw cannotBeRead(path, error);
   } finally {
@@ -63,7 +68,7 @@ export function parseModel(bytes: Uint8Array, source: string, budget = budgetOfO
     const advice = 'Read the model from its file, with the external data beside it.';
     throw new PlatformError('model', `${source}: ${problem}. ${advice}`);
   }
-  return modelFromProto(proto, new TensorReader(buffer, undefined), budget);
+  return runAtOnce(modelFromProto(proto, new TensorReader(buffer, undefined), budget));
 }
 
 function decode(source: ByteSource, budget: ReadingBudget): ModelProto {

@@ -1,4 +1,5 @@
 import { TensorProto, TensorProto_DataLocation } from '../../generated/onnx/onnx.js';
+import { counted } from '../../base/counted.js';
 import { PlatformError } from '../../base/errors.js';
 import type { ByteSource } from '../bytes/byte-source.js';
 import { computeByteLength, ELEMENT_TYPES, type ElementType, elementTypeOfCode } from '../model/element-type.js';
@@ -86,7 +87,7 @@ export class TensorReader {
     const isExternal = proto.dataLocation === TensorProto_DataLocation.EXTERNAL;
     if (elementType === 'string') {
       if (isExternal || payload !== undefined || proto.stringData.length !== count) {
-        throw this.#error(owner, `it has ${proto.stringData.length} strings, but its shape takes ${count}`);
+        throw this.#error(owner, `it has ${counted(proto.stringData.length, 'string')}, but its shape takes ${count}`);
       }
       return { kind: 'strings', values: proto.stringData };
     }
@@ -97,7 +98,8 @@ export class TensorReader {
     }
     if (payload === undefined) {
       if (byteLength > 0 && this.#isOptional(limit)) return missing('');
-      if (byteLength > 0) throw this.#error(owner, `it has no values, but its shape takes ${byteLength} bytes`);
+      if (byteLength > 0)
+        throw this.#error(owner, `it has no values, but its shape takes ${counted(byteLength, 'byte')}`);
       return { kind: 'inline', bytes: new Uint8Array() };
     }
     if (TYPES_BY_FIELD.get(payload.field)?.(elementType) !== true) {
@@ -106,7 +108,10 @@ export class TensorReader {
     if (!RAW_FIELDS.has(payload.field)) return this.#unpack(payload, elementType, count, owner);
     const { offset } = payload;
     if (payload.byteLength !== byteLength) {
-      throw this.#error(owner, `it has ${payload.byteLength} bytes of values, but its shape takes ${byteLength}`);
+      throw this.#error(
+        owner,
+        `it has ${counted(payload.byteLength, 'byte')} of values, but its shape takes ${byteLength}`,
+      );
     }
     const { path } = this.source;
     if (path !== undefined && !this.#loads(byteLength, limit, owner)) return { kind: 'file', path, offset, byteLength };

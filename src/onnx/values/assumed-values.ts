@@ -1,7 +1,7 @@
 import { shellQuoted } from '../../base/shell-quoted.js';
 import { quoted } from '../../base/quoted.js';
 import { ELEMENT_TYPES } from '../model/element-type.js';
-import { fillRange, typedGraph } from './fill-range.js';
+import { fillRange, type TypedGraph, typedGraph } from './fill-range.js';
 import type { InputValues, Model } from '../model/model.js';
 import { listed } from '../model/node-label.js';
 import { findStaticType } from '../model/static-type.js';
@@ -18,6 +18,13 @@ export interface AssumedInput {
   readonly values: string;
 }
 
+/** Such a mask of floats is made up of small numbers, which hide nothing. */
+function isAddedBeforeSoftmax({ uses }: TypedGraph, name: string): boolean {
+  const readers = (of: string) => (uses.get(of) ?? []).map(({ node }) => node);
+  const sums = readers(name).filter(({ opType }) => opType === 'Add');
+  return sums.some(({ outputs: [sum = ''] }) => readers(sum).some(({ opType }) => opType === 'Softmax'));
+}
+
 /** Assumed values of inputs that may decide what the model computes: masks, indices, lengths, sizes, boxes. */
 export function assumedInputs({ graph }: Model): readonly AssumedInput[] {
   const typed = typedGraph(graph);
@@ -27,7 +34,8 @@ export function assumedInputs({ graph }: Model): readonly AssumedInput[] {
     const values = fillRange(typed, name, type);
     const { kind } = ELEMENT_TYPES[type.elementType];
     if (kind === 'string') return [{ name, values: 'words' }];
-    const decides = kind !== 'float' || values.list !== undefined || values.low === values.high;
+    const isSame = values.list !== undefined || values.low === values.high;
+    const decides = kind !== 'float' || isSame || isAddedBeforeSoftmax(typed, name);
     return decides ? [{ name, values: kind === 'boolean' && values.low === 1 ? 'true' : shown(values) }] : [];
   });
 }

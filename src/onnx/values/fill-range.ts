@@ -7,6 +7,7 @@ import { readIntegers } from '../model/integers-of.js';
 import { listedValues } from '../model/listed-values.js';
 import type { Graph, InputValues, Node, TensorType } from '../model/model.js';
 import { nestedNodes } from '../model/nested-nodes.js';
+import { tableOfNames } from '../../base/table-of-names.js';
 import { quantizationInputs } from '../operators/quantization-inputs.js';
 import { quantizationScales } from './quantization-scales.js';
 
@@ -24,17 +25,12 @@ const POSITIVE: Range = { low: 0.5, high: 1.5 };
 const DIVISOR: Range = { low: 1, high: 3 };
 
 /** Ranges, by operator and input, inside the operator's domain. The default is {@link SIGNED}. */
-const RANGES: ReadonlyMap<string, Readonly<Record<number, Range>>> = new Map([
-  ['BatchNormalization', { 1: NEAR_ONE, 2: SMALL, 3: SMALL, 4: NEAR_ONE }],
-  ['Div', { 1: POSITIVE }],
-  ['GroupNormalization', { 1: NEAR_ONE, 2: SMALL }],
-  ['InstanceNormalization', { 1: NEAR_ONE, 2: SMALL }],
-  ['LayerNormalization', { 1: NEAR_ONE, 2: SMALL }],
-  ['Log', { 0: POSITIVE }],
-  ['Pow', { 0: POSITIVE }],
-  ['Reciprocal', { 0: POSITIVE }],
-  ['Sqrt', { 0: POSITIVE }],
-]);
+const RANGES = tableOfNames<Readonly<Record<number, Range>>>({
+  BatchNormalization: { 1: NEAR_ONE, 2: SMALL, 3: SMALL, 4: NEAR_ONE },
+  Div: { 1: POSITIVE },
+  'GroupNormalization InstanceNormalization LayerNormalization': { 1: NEAR_ONE, 2: SMALL },
+  'Log Pow Reciprocal Sqrt': { 0: POSITIVE },
+});
 
 /** Operators that pass their first input's values on, so that a reader of their output reads the input. */
 const PASSING_ON = new Set([
@@ -60,28 +56,17 @@ const DIVISIONS = new Set(['Div', 'Mod']);
 /** Most {@link PASSING_ON} operators through which a value is followed to the operator that uses it. */
 const MAX_STEPS = 8;
 
+const FAN_IN = tableOfNames<(dims: readonly number[], node: Node) => number | undefined>({
+  'Conv FusedConv': (dims) => elementCount(dims.slice(1)),
+  ConvTranspose: ([inputs = 1, , ...kernel]) => inputs * elementCount(kernel),
+  'MatMul FusedMatMul': (dims) => dims.at(-2) ?? dims.at(-1),
+  'Gemm FusedGemm': (dims, node) => (integerAttribute(node, 'transB', 0) === 1 ? dims[1] : dims[0]),
+  'LSTM GRU RNN': (dims) => dims.at(-1),
+});
+
 /** Number of products that are summed for one output element; undefined where the operator sums none. */
 export function fanIn({ node, index }: Use, { dims }: TensorType): number | undefined {
-  if (index !== 1) return undefined;
-  switch (node.opType) {
-    case 'Conv':
-    case 'FusedConv':
-      return elementCount(dims.slice(1));
-    case 'ConvTranspose':
-      return (dims[0] ?? 1) * elementCount(dims.slice(2));
-    case 'MatMul':
-    case 'FusedMatMul':
-      return dims.at(-2) ?? dims.at(-1);
-    case 'Gemm':
-    case 'FusedGemm':
-      return integerAttribute(node, 'transB', 0) === 1 ? dims[1] : dims[0];
-    case 'LSTM':
-    case 'GRU':
-    case 'RNN':
-      return dims.at(-1);
-    default:
-      return undefined;
-  }
+  return index === 1 ? FAN_IN.get(node.opType)?.(dims, node) : undefined;
 }
 
 /** Weights as He et al. (2015) initialize them, so that values keep their order of magnitude through a network. */

@@ -1,3 +1,4 @@
+import { counted } from '../../base/counted.js';
 import { PlatformError } from '../../base/errors.js';
 import { quoted } from '../../base/quoted.js';
 import { elementCount, ELEMENT_TYPES, type ElementType, hasNumbers } from '../model/element-type.js';
@@ -61,7 +62,7 @@ function findProblem({ low, high, list }: InputValues, { elementType, dims }: Te
   if (!(low >= bounds[0] && high <= bounds[1])) return `${elementType} is from ${bounds[0]} to ${bounds[1]}`;
   const count = elementCount(dims);
   if (list === undefined || list.length === count) return undefined;
-  return `it has ${count} elements ([${dims.join(', ')}]), and ${list.length} values were given`;
+  return `it has ${counted(count, 'element')} ([${dims.join(', ')}]), and ${counted(list.length, 'value was', 'values were')} given`;
 }
 
 function problemOfArray({ elementType, dims }: NpyArray, type: TensorType): string | undefined {

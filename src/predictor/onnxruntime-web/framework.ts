@@ -11,11 +11,6 @@ function entryPoint(): string {
   }
 }
 
-/** `11.3` of V8's `11.3.244.8-node.35`; patches change no latency. */
-function engineVersion(): string {
-  return /^\d+\.\d+/.exec(process.versions.v8)?.[0] ?? process.versions.v8;
-}
-
 /**
  * V8 makes the machine code of the kernels, so V8's version is part of the framework's version, as build metadata of
  * semantic versioning: 1.30.0+v8.11.3.
@@ -24,5 +19,7 @@ function engineVersion(): string {
  */
 export function onnxRuntimeWebFramework(): Framework {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', entryPoint()), 'utf8'));
-  return { name: 'onnxruntime-web', version: `${packageVersion('onnxruntime-web', manifest)}+v8.${engineVersion()}` };
+  // 11.3 of V8's 11.3.244.8-node.35; patches change no latency.
+  const engine = /^\d+\.\d+/.exec(process.versions.v8)?.[0] ?? process.versions.v8;
+  return { name: 'onnxruntime-web', version: `${packageVersion('onnxruntime-web', manifest)}+v8.${engine}` };
 }

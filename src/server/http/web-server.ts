@@ -200,7 +200,7 @@ export async function startWebServer(options: WebServerOptions) {
     const { path } = c.req;
     if (path.startsWith(`${API}/`) || path === '/metrics' || c.req.method === 'POST')
       return c.json({ code, message }, status);
-    if (code === 'unauthenticated') return site.show(c, loginPage(message, path), 401);
+    if (code === 'unauthenticated') return site.show(c, loginPage(message, path + new URL(c.req.url).search), 401);
     return site.show(c, problemPage(`Error ${status}`, message), status);
   }
 

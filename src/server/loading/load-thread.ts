@@ -5,24 +5,21 @@ import { sha256Of } from '../../base/sha256.js';
 import { loadSubmission } from '../../evaluation/submission.js';
 import { fromWireSubmission, toWireSubmission } from '../../evaluation/wire/submission-wire.js';
 import { Submission } from '../../generated/mlmodelscope/evaluation/v1/submission.js';
+import { checkDescribedSettings } from '../../manifest/plugin-settings.js';
 import { CountingReader, VALUE_BYTES } from '../../rpc/counting-reader.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
-import type { FromThread, ToThread } from './messages.js';
+import { decoded } from '../../rpc/message-format.js';
+import type { FromThread, ToThread, Wanted } from './messages.js';
 
 /** The most values that any request of this size may have; see docs/security.md. */
 const MAX_VALUES = MAX_MESSAGE_BYTES / VALUE_BYTES;
 
 class NotWanted extends Error {}
 
-function decoded(bytes: Uint8Array, code: 'usage' | 'model', what: string): Submission {
+function decodeSubmission(bytes: Uint8Array, code: 'usage' | 'model', what: string): Submission {
   const tooMany = (): PlatformError =>
     new PlatformError(code, `${what} has more than the limit of ${MAX_VALUES} values; submit fewer models`);
-  try {
-    return Submission.decode(new CountingReader(bytes, MAX_VALUES, tooMany));
-  } catch (cause) {
-    if (cause instanceof PlatformError) throw cause;
-    throw new PlatformError('usage', `the request is damaged: ${messageOf(cause)}`, { cause });
-  }
+  return decoded(() => Submission.decode(new CountingReader(bytes, MAX_VALUES, tooMany)));
 }
 
 /** The stored submission is sent to a plugin, in a message with limits of its own. */
@@ -32,17 +29,22 @@ function encoded(submission: Submission): Uint8Array {
     const problem = `without weights, the models take more than ${MAX_MESSAGE_BYTES / 2 ** 20} MiB`;
     throw new PlatformError('model', `${problem}; submit fewer of them at a time`);
   }
-  decoded(bytes, 'model', 'the form of the models without weights');
+  decodeSubmission(bytes, 'model', 'the form of the models without weights');
   return bytes;
 }
 
-async function load(bytes: Uint8Array, areGraphsWanted: () => Promise<boolean>): Promise<Uint8Array> {
-  const message = decoded(bytes, 'usage', 'the request');
+async function load(bytes: Uint8Array, areGraphsWanted: () => Promise<Wanted>): Promise<Uint8Array> {
+  const message = decodeSubmission(bytes, 'usage', 'the request');
   const digest = sha256Of(Submission.encode(message).finish());
-  const { submission } = await loadSubmission(fromWireSubmission(message), async ({ name, plugin }, requirements) => {
-    send({ kind: 'described', described: { digest, name, plugin, requirements } });
-    if (!(await areGraphsWanted())) throw new NotWanted();
-  });
+  const { submission } = await loadSubmission(
+    fromWireSubmission(message),
+    async ({ name, plugin }, requirements, document) => {
+      send({ kind: 'described', described: { digest, name, plugin, requirements } });
+      const wanted = await areGraphsWanted();
+      if (wanted === false) throw new NotWanted();
+      if (wanted !== true) checkDescribedSettings(document, wanted.manifestSchemaJson);
+    },
+  );
   return encoded(toWireSubmission(submission));
 }
 
@@ -51,14 +53,14 @@ function send(message: FromThread): void {
   parentPort?.postMessage(message, owned);
 }
 
-let answer = (_areWanted: boolean): void => {};
+let answer = (_wanted: Wanted): void => {};
 
 parentPort?.on('message', (message: ToThread) => {
   if (message.kind === 'graphs') {
-    answer(message.areWanted);
+    answer(message.wanted);
     return;
   }
-  const areGraphsWanted = (): Promise<boolean> => new Promise((resolve) => (answer = resolve));
+  const areGraphsWanted = (): Promise<Wanted> => new Promise((resolve) => (answer = resolve));
   load(message.bytes, areGraphsWanted).then(
     (bytes) => send({ kind: 'loaded', bytes }),
     (error: unknown) => {

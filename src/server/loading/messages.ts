@@ -8,9 +8,12 @@ export interface Described {
   readonly requirements: Requirements;
 }
 
+/** Whether graphs are wanted as well, and the JSON Schema of its plugin's manifests where that is known. */
+export type Wanted = boolean | { readonly manifestSchemaJson: string };
+
 /** To the thread: a submission in wire format, then whether its graphs are wanted as well. */
 export type ToThread =
-  { readonly kind: 'load'; readonly bytes: Uint8Array } | { readonly kind: 'graphs'; readonly areWanted: boolean };
+  { readonly kind: 'load'; readonly bytes: Uint8Array } | { readonly kind: 'graphs'; readonly wanted: Wanted };
 
 /** From the thread: `described` comes first, and waits for an answer. Each of the others ends the loading. */
 export type FromThread =

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { codeOf, messageOf, PlatformError } from '../../base/errors.js';
 import { FairSemaphore, type TakeOptions } from '../../base/fair-semaphore.js';
-import type { Described, FromThread, ToThread } from './messages.js';
+import type { Described, FromThread, ToThread, Wanted } from './messages.js';
 
 export interface LoadLimits {
   readonly atOnce: number;
@@ -16,7 +16,7 @@ const LARGE_BYTES = 2 ** 20;
 const LIMITS: LoadLimits = { atOnce: 2, timeMs: 60_000, memoryMib: 1024 };
 
 /** Decides by the manifests whether the graphs are needed. An error that it throws ends the loading. */
-export type Decide = (described: Described) => boolean;
+export type Decide = (described: Described) => Wanted;
 
 export interface Loaded {
   readonly described: Described;
@@ -65,14 +65,14 @@ export class SubmissionLoader {
       const onExit = (): void => fail(new PlatformError('internal', 'reading the submission ended without an answer'));
       const onMessage = (message: FromThread): void => {
         if (message.kind === 'described') {
-          let areWanted = false;
+          let wanted: Wanted = false;
           described = message.described;
           try {
-            areWanted = decide(described);
+            wanted = decide(described);
           } catch (thrown) {
             refusal = thrown instanceof Error ? thrown : new PlatformError('internal', messageOf(thrown));
           }
-          post(thread, { kind: 'graphs', areWanted });
+          post(thread, { kind: 'graphs', wanted });
           return;
         }
         settle();

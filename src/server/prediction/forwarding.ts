@@ -1,6 +1,7 @@
 import { noOpenModel } from '../../agent/no-open-model.js';
 import { PREDICTION_CALL_DEADLINE_MS } from '../../agent/prediction-deadlines.js';
 import { PlatformError } from '../../base/errors.js';
+import { RecentlyUsed } from '../../base/recently-used.js';
 import type { AgentDirectory, RegisteredAgent } from '../../directory/agent-directory.js';
 import {
   type Predictor,
@@ -26,15 +27,17 @@ function agentKey({ address, accessToken }: RegisteredAgent): string {
 
 /** The agents that have clients' models open. A restart of the server forgets them: clients open their models again. */
 export class PredictionForwarding {
-  readonly #routes = new Map<string, RpcClient>();
+  readonly #routes: RecentlyUsed<RpcClient>;
   /** By {@link agentKey}; made when they are needed, and closed when the agent is gone. */
   readonly #clients = new Map<string, RpcClient>();
 
   constructor(
     private readonly agents: AgentDirectory,
     private readonly security: ClientSecurity,
-    private readonly maxOpen = MAX_OPEN,
-  ) {}
+    maxOpen = MAX_OPEN,
+  ) {
+    this.#routes = new RecentlyUsed(maxOpen);
+  }
 
   /**
    * Opens a model on the fitting agent that was chosen the longest time ago, or on the next one if that cannot serve.
@@ -52,7 +55,7 @@ export class PredictionForwarding {
           deadlineMs: PREDICTION_CALL_DEADLINE_MS,
           signal,
         });
-        this.#remember(predictor.id, client);
+        this.#routes.keep(predictor.id, client, 1);
         return predictor;
       } catch (error) {
         if (!isPassing(error) || signal.aborted) throw error;
@@ -64,7 +67,6 @@ export class PredictionForwarding {
   clientFor(id: string): RpcClient {
     const client = this.#routes.get(id);
     if (client === undefined) throw noOpenModel(id, ' through this server');
-    this.#remember(id, client);
     return client;
   }
 
@@ -109,13 +111,5 @@ export class PredictionForwarding {
     const client = this.#clients.get(key) ?? createRpcClient(address, 'agent', { security, tls });
     this.#clients.set(key, client);
     return client;
-  }
-
-  #remember(id: string, client: RpcClient): void {
-    // The most recently used are at the end.
-    this.#routes.delete(id);
-    this.#routes.set(id, client);
-    const [oldest] = this.#routes.keys();
-    if (this.#routes.size > this.maxOpen && oldest !== undefined) this.#routes.delete(oldest);
   }
 }

@@ -1,5 +1,5 @@
 import type { handleUnaryCall } from '@grpc/grpc-js';
-import { isNoOpenModel } from '../../agent/no-open-model.js';
+import { isNoOpenModel, openModelId } from '../../agent/no-open-model.js';
 import { PREDICTION_CALL_DEADLINE_MS, PREDICTION_STREAM_DEADLINE_MS } from '../../agent/prediction-deadlines.js';
 import {
   type Predictor,
@@ -31,24 +31,23 @@ export function addForwardedPredictions(server: RpcServer, forwarding: Predictio
 
   function forward<Request extends { readonly predictor?: Predictor | undefined }, Response>(
     method: Method<Request, Response>,
-    idOf = ({ predictor }: Request): string => predictor?.id ?? '',
   ): handleUnaryCall<Request, Response> {
     return calls.unary((call, signal) => {
       const options = { deadlineMs: PREDICTION_CALL_DEADLINE_MS, signal };
-      return onAgent(idOf(call.request), (client) => client.unary(method, call.request, options));
+      return onAgent(openModelId(call.request), (client) => client.unary(method, call.request, options));
     });
   }
 
   const predictors = {
     open: calls.unary((call, signal) => forwarding.open(call.request, signal)),
     close: calls.unary(async (call, signal) => {
-      const id = call.request.predictor?.id ?? '';
+      const id = openModelId(call.request);
       const options = { deadlineMs: PREDICTION_CALL_DEADLINE_MS, signal };
       const answer = await forwarding.clientFor(id).unary(PredictService.close, call.request, options);
       forwarding.forget(id);
       return answer;
     }),
-    reset: forward(PredictService.reset, ({ predictor, id }) => predictor?.id || id),
+    reset: forward(PredictService.reset),
     images: forward(PredictService.images),
     urLs: forward(PredictService.urLs),
     dataset: forward(PredictService.dataset),
@@ -58,7 +57,7 @@ export function addForwardedPredictions(server: RpcServer, forwarding: Predictio
   const predictions = {
     predictEach: calls.streaming(async (call, signal) => {
       const options = { deadlineMs: PREDICTION_STREAM_DEADLINE_MS, signal };
-      await onAgent(call.request.predictor?.id ?? '', async (client) => {
+      await onAgent(openModelId(call.request), async (client) => {
         for await (const answer of client.stream(PredictionServiceService.predictEach, call.request, options)) {
           await calls.send(call, answer, signal);
         }

@@ -1,21 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PlatformError } from '../../base/errors.js';
+import { partsOf } from '../../base/long-lists.js';
 import { sumOf } from '../../base/sum-of.js';
 import { type Collection, type CollectionDefinition, MAX_KEY_BYTES } from '../collection.js';
 import { checkedDocument, type CheckedDocument, isTextOf } from '../collection-document.js';
 import { matches, selectOne, selectBy, type Selection } from '../selection.js';
 import { readText } from '../stored-text.js';
 import { DocumentTable, type DocumentPage } from './document-table.js';
-import type { Change, Environment, Tables } from './environment.js';
-
-export interface StoreAccess {
-  readonly folder: string;
-  readonly requireOpen: () => void;
-  /** @throws PlatformError `storage`, also for a closed store */
-  readonly read: Environment['read'];
-  readonly write: (change: Change) => Promise<void>;
-  readonly warn: (problems: readonly string[]) => void;
-}
+import type { Tables } from './environment.js';
+import type { EmbeddedResultStore } from './result-store.js';
 
 /** Documents that are read, put or deleted at once, which takes a few milliseconds. */
 const PAGE = 100;
@@ -30,7 +23,7 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
 
   constructor(
     private readonly definition: CollectionDefinition<Document>,
-    private readonly store: StoreAccess,
+    private readonly store: EmbeddedResultStore,
   ) {
     this.#table = new DocumentTable(definition);
     this.#entriesEach = 1 + 2 * definition.indexes.length;
@@ -45,8 +38,7 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
     const checked = documents.map((document) => checkedDocument(this.definition, document));
     await this.#requireShape();
     const puts: Promise<void>[] = [];
-    for (let start = 0; start < checked.length; start += PAGE) {
-      const page = checked.slice(start, start + PAGE);
+    for (const page of partsOf(checked, PAGE)) {
       puts.push(
         this.#write(page, (tables) => {
           for (const one of page) this.#table.put(tables, one);
@@ -165,7 +157,7 @@ export class EmbeddedCollection<Document extends object> implements Collection<D
       problems.push(`a document of ${this.definition.name}: ${read.ok ? 'it is another one' : read.problem}`);
       return [];
     });
-    this.store.warn(problems);
+    this.store.warnOf(problems);
     return documents;
   }
 

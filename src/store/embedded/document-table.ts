@@ -5,6 +5,8 @@ import { readTexts, type CheckedDocument } from '../collection-document.js';
 import { decodeTexts, encodeTexts, computeEnd } from '../key-bytes.js';
 import type { Selection } from '../selection.js';
 import { otherKeyError } from '../storage-error.js';
+import { readText } from '../stored-text.js';
+import { anyDocumentSchema } from '../transfer-record.js';
 import type { Tables } from './environment.js';
 
 export interface StoredDocument {
@@ -93,11 +95,12 @@ export class DocumentTable {
   }
 
   #listEntries(key: Buffer, text: string | undefined): readonly Buffer[] {
-    const document = parseObject(text);
-    if (document === undefined) return [];
+    const read = text === undefined ? undefined : readText(text, anyDocumentSchema);
+    // A damaged document has no index entries that matter: `find` leaves out documents that do not match.
+    if (read?.ok !== true) return [];
     const keyTexts = decodeTexts(key).slice(1);
     return this.shape.indexes.flatMap((fields, index) => {
-      const values = readTexts(fields, document);
+      const values = readTexts(fields, read.value);
       return values === undefined ? [] : this.#indexKey(index, values, keyTexts);
     });
   }
@@ -110,18 +113,7 @@ export class DocumentTable {
 /** Appended to a key, it gives the next possible key. */
 const SMALLEST = Buffer.from([0]);
 
-/** A damaged document has no index entries that matter: `find` leaves out documents that do not match. */
-function parseObject(text: string | undefined): object | undefined {
-  if (text === undefined) return undefined;
-  try {
-    const json: unknown = JSON.parse(text);
-    return typeof json === 'object' && json !== null ? json : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 function hasKey(shapeText: string, key: readonly string[]): boolean {
-  const shape = parseObject(shapeText);
-  return shape !== undefined && 'key' in shape && JSON.stringify(shape.key) === JSON.stringify(key);
+  const read = readText(shapeText, anyDocumentSchema);
+  return read.ok && JSON.stringify(read.value['key']) === JSON.stringify(key);
 }

@@ -1,14 +1,14 @@
-import { closeSync } from 'node:fs';
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type Database, type RootDatabase } from 'lmdb';
-import { PlatformError } from '../../base/errors.js';
+import { codeOf, messageOf, PlatformError } from '../../base/errors.js';
 import { WriteQueue } from '../write-queue.js';
 import { openDataFile, readExtent } from './data-file.js';
-import { DATA_FILE } from './folder.js';
-import { lmdbError } from './lmdb-error.js';
+import { DATA_FILE, STORE_LOCK_FILE } from './folder.js';
 import { reserveSpace } from './space.js';
 import { z } from 'zod';
-import { newerError } from '../storage-error.js';
+import { newerError, storageError } from '../storage-error.js';
+import { readText } from '../stored-text.js';
 
 /** `collections` holds the shapes of the kinds in `documents`; `indexes` holds keys of `documents` by other fields. */
 export interface Tables {
@@ -63,22 +63,26 @@ export class Environment {
     private readonly root: RootDatabase<string, string>,
     private readonly tables: Tables,
     private readonly dataFile: number,
+    private readonly lastTransaction: LastTransaction,
   ) {}
 
   /** `folder` comes from prepareFolder. Throws a PlatformError with code `storage`, or the operating system's error. */
   static async open(folder: string): Promise<Environment> {
     const dataFile = openDataFile(join(folder, DATA_FILE));
     let root: RootDatabase<string, string> | undefined;
+    let last: LastTransaction | undefined;
     try {
       root = openRoot(folder);
+      last = new LastTransaction(root, dataFile, folder);
       const tables = [...root.getKeys({ limit: 1000 })];
       requireOwnTables(tables, folder);
       // Not for an existing store, which can be opened and read on a full disk.
       if (tables.length < TABLES) root.transactionSync(() => reserve(dataFile, folder, []));
-      requireFormat(root, folder);
-      return new Environment(folder, root, openTables(root), dataFile);
+      requireFormat(root, last, folder);
+      return new Environment(folder, root, openTables(root), dataFile, last);
     } catch (thrown) {
       await root?.close();
+      last?.close();
       closeSync(dataFile);
       throw thrown;
     }
@@ -102,6 +106,7 @@ export class Environment {
   async close(): Promise<void> {
     await this.#queue.end();
     await this.root.close();
+    this.lastTransaction.close();
     closeSync(this.dataFile);
   }
 
@@ -119,11 +124,15 @@ export class Environment {
     const slow = setTimeout(() => batch[0]?.onSlow(), SLOW_MS);
     let reserved = false;
     try {
-      return await this.root.transaction(() => {
-        reserve(this.dataFile, this.folder, changes);
-        reserved = true;
-        return changes.map((change) => change.apply(this.tables));
-      });
+      for (;;) {
+        const written = await this.root.transaction(() => {
+          if (this.lastTransaction.hasCorrected()) return undefined;
+          reserve(this.dataFile, this.folder, changes);
+          reserved = true;
+          return changes.map((change) => change.apply(this.tables));
+        });
+        if (written !== undefined) return written;
+      }
     } catch (thrown) {
       const cause = await commitError(thrown);
       // Before the reservation, LMDB has written nothing. After it, a failed LMDB must not write in this process again.
@@ -132,6 +141,44 @@ export class Environment {
     } finally {
       clearTimeout(slow);
     }
+  }
+}
+
+/** Where lock.mdb has the number of the last transaction (liblmdb, mdb.c: MDB_txbody). */
+const LAST_TRANSACTION = 8;
+
+/**
+ * The number of the last transaction, which LMDB keeps in its lock file. Each process that opens a store sets it to what
+ * it has read before, without a lock (mdb_env_open2). If another process has committed meanwhile, the number is too low,
+ * and the next commit would undo that one.
+ */
+class LastTransaction {
+  readonly #lockFile: number;
+
+  constructor(
+    private readonly root: RootDatabase<string, string>,
+    private readonly dataFile: number,
+    private readonly folder: string,
+  ) {
+    this.#lockFile = openSync(join(folder, STORE_LOCK_FILE), 'r+');
+  }
+
+  /** Call it first in each transaction that writes. @returns true where the transaction must not write: begin a new one */
+  hasCorrected(): boolean {
+    const { transaction } = readExtent(this.dataFile, join(this.folder, DATA_FILE));
+    const before = BigInt(this.root.getWriteTxnId()) - 1n;
+    if (transaction <= before) return false;
+    const number = Buffer.alloc(8);
+    readSync(this.#lockFile, number, 0, number.length, LAST_TRANSACTION);
+    if (number.readBigUInt64LE() > transaction) throw notAStore(this.folder);
+    number.writeBigUInt64LE(transaction);
+    writeSync(this.#lockFile, number, 0, number.length, LAST_TRANSACTION);
+    return true;
+  }
+
+  /** Only when the database is closed: this drops all locks of this process on the file. */
+  close(): void {
+    closeSync(this.#lockFile);
   }
 }
 
@@ -189,23 +236,22 @@ function requireOwnTables(tables: readonly string[], folder: string): void {
 }
 
 /** Before any other table is touched. @throws PlatformError `storage` for a newer store or another program's data */
-function requireFormat(root: RootDatabase<string, string>, folder: string): void {
+function requireFormat(root: RootDatabase<string, string>, last: LastTransaction, folder: string): void {
   const table: Database<string, string> = root.openDB({ name: FORMAT_TABLE, encoding: 'string' });
-  const found = root.transactionSync(() => {
-    const text = table.get(FORMAT_KEY);
-    const version = text === undefined ? 0 : schemaVersionIn(text, folder);
-    if (version < SCHEMA_VERSION) table.putSync(FORMAT_KEY, JSON.stringify({ schemaVersion: SCHEMA_VERSION }));
-    return version;
-  });
-  if (found > SCHEMA_VERSION) throw newerError(folder, found, SCHEMA_VERSION);
-}
-
-function schemaVersionIn(text: string, folder: string): number {
-  try {
-    return formatSchema.parse(JSON.parse(text)).schemaVersion;
-  } catch {
-    throw notAStore(folder);
+  let found: number | undefined;
+  while (found === undefined) {
+    found = root.transactionSync(() => {
+      const text = table.get(FORMAT_KEY);
+      const read = text === undefined ? undefined : readText(text, formatSchema);
+      if (read?.ok === false) throw notAStore(folder);
+      const version = read?.value.schemaVersion ?? 0;
+      if (version >= SCHEMA_VERSION) return version;
+      if (last.hasCorrected()) return undefined;
+      table.putSync(FORMAT_KEY, JSON.stringify({ schemaVersion: SCHEMA_VERSION }));
+      return version;
+    });
   }
+  if (found > SCHEMA_VERSION) throw newerError(folder, found, SCHEMA_VERSION);
 }
 
 function notAStore(folder: string): PlatformError {
@@ -213,4 +259,21 @@ function notAStore(folder: string): PlatformError {
     'storage',
     `${folder} holds an LMDB database of another program. Name a folder that is new or empty, or that of a store.`,
   );
+}
+
+/** Remedies for LMDB's own errors, by their numbers (liblmdb, lmdb.h). */
+const DAMAGED = 'it is damaged: put back a copy of its folder, or move the folder away and measure again';
+const REMEDIES: ReadonlyMap<string, string> = new Map([
+  ['-30797', DAMAGED], // MDB_PAGE_NOTFOUND
+  ['-30796', DAMAGED], // MDB_CORRUPTED
+  ['-30793', DAMAGED], // MDB_INVALID
+  ['-30790', 'too many processes read from it at once: end some of them'], // MDB_READERS_FULL
+]);
+
+export function lmdbError(folder: string, what: string, thrown: unknown): PlatformError {
+  const remedy = REMEDIES.get(codeOf(thrown));
+  if (remedy === undefined) return storageError(folder, what, thrown);
+  return new PlatformError('storage', `The store ${folder} ${what}: ${remedy} (${messageOf(thrown)}).`, {
+    cause: thrown,
+  });
 }

@@ -1,5 +1,6 @@
 import type { RangeOptions } from 'lmdb';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { partsOf } from '../../base/long-lists.js';
 import { type Measurement, type MeasurementKey, measurementKey } from '../../measurement/measurement.js';
 import type { System } from '../../measurement/system.js';
 import type { Collection, CollectionDefinition, CollectionShape } from '../collection.js';
@@ -41,6 +42,7 @@ const FOUND_PER_TURN = 250;
 const DELETED_PER_CHANGE = 100;
 
 export class EmbeddedResultStore implements ResultStore {
+  readonly folder: string;
   readonly #environment: Environment;
   readonly #warn: (message: string) => void;
   readonly #puts = new Set<Promise<void>>();
@@ -48,12 +50,13 @@ export class EmbeddedResultStore implements ResultStore {
   #closed: Promise<void> | undefined;
 
   constructor(environment: Environment, options: StoreOptions) {
+    this.folder = environment.folder;
     this.#environment = environment;
     this.#warn = options.onWarning ?? warnThroughNode;
   }
 
   async putMeasurement(measurement: Measurement): Promise<void> {
-    this.#requireOpen();
+    this.requireOpen();
     const { document, system } = toDocuments(measurement);
     const systemText = this.#storedSystems.has(document.system) ? undefined : JSON.stringify(system);
     const key = measurementId(measurementKey(measurement)) ?? '';
@@ -66,12 +69,8 @@ export class EmbeddedResultStore implements ResultStore {
     this.#storedSystems.add(document.system);
   }
 
-  async findMeasurements(
-    signatures: readonly string[],
-    system: string,
-    setup: string,
-  ): Promise<ReadonlyMap<string, Measurement>> {
-    this.#requireOpen();
+  readonly findMeasurements: ResultStore['findMeasurements'] = async (signatures, system, setup) => {
+    this.requireOpen();
     const systemOf = this.#systemReader();
     const found = new Map<string, Measurement>();
     const problems: string[] = [];
@@ -83,7 +82,7 @@ export class EmbeddedResultStore implements ResultStore {
         // The store has keys of valid measurements only, and LMDB refuses overlong keys.
         return id === undefined ? [] : [{ key, id }];
       });
-      const texts = this.#read(({ measurements }) => wanted.map(({ id }) => measurements.get(id)));
+      const texts = this.read(({ measurements }) => wanted.map(({ id }) => measurements.get(id)));
       for (const [index, { key }] of wanted.entries()) {
         const text = texts[index];
         if (text === undefined) continue;
@@ -92,9 +91,9 @@ export class EmbeddedResultStore implements ResultStore {
         else problems.push(`${key.signature}: ${read.ok ? 'it is another measurement' : read.problem}`);
       }
     }
-    this.#warnOf(problems);
+    this.warnOf(problems);
     return found;
-  }
+  };
 
   async measurementsOf(signature: string): Promise<readonly Measurement[]> {
     const systemOf = this.#systemReader();
@@ -105,7 +104,7 @@ export class EmbeddedResultStore implements ResultStore {
       if (count % FOUND_PER_TURN === 0) await nextTurn();
       const from: string = start;
       // Measurements are in the order of systems and setups. Each search skips to the next of these.
-      const next = this.#read(({ measurements }) => {
+      const next = this.read(({ measurements }) => {
         const [key] = [...measurements.getKeys({ start: from, limit: 1 })];
         const prefix = key?.slice(0, key.indexOf('.'));
         return prefix === undefined ? undefined : { prefix, text: measurements.get(`${prefix}.${signature}`) };
@@ -116,21 +115,20 @@ export class EmbeddedResultStore implements ResultStore {
       if (read.ok) found.push(read.value);
       else problems.push(`${signature}: ${read.problem}`);
     }
-    this.#warnOf(problems);
+    this.warnOf(problems);
     return found;
   }
 
   async deleteMeasurements(keys: readonly MeasurementKey[]): Promise<number> {
-    this.#requireOpen();
+    this.requireOpen();
     const ids = keys.flatMap((key) => measurementId(key) ?? []);
     let deleted = 0;
     const changes: Promise<void>[] = [];
-    for (let start = 0; start < ids.length; start += DELETED_PER_CHANGE) {
-      const some = ids.slice(start, start + DELETED_PER_CHANGE);
-      const change = this.#change(3 * some.length, 0, (tables) => {
+    for (const some of partsOf(ids, DELETED_PER_CHANGE)) {
+      const change = (tables: Tables): void => {
         for (const id of some) if (removeMeasurement(tables, id)) deleted += 1;
-      });
-      changes.push(change);
+      };
+      changes.push(this.#change(3 * some.length, 0, change));
     }
     await Promise.all(changes);
     return deleted;
@@ -139,12 +137,12 @@ export class EmbeddedResultStore implements ResultStore {
   async listSystems(): Promise<readonly System[]> {
     const systems = new Map<string, System>();
     const problems: string[] = [];
-    for (const { key, value } of this.#read((tables) => [...tables.systems.getRange()])) {
+    for (const { key, value } of this.read((tables) => [...tables.systems.getRange()])) {
       const read = readSystem(value);
       if (read.ok) systems.set(read.value.fingerprint, read.value);
       else problems.push(`system ${key}: ${read.problem}`);
     }
-    this.#warnOf(problems);
+    this.warnOf(problems);
     return Promise.resolve([...systems.values()]);
   }
 
@@ -163,7 +161,7 @@ export class EmbeddedResultStore implements ResultStore {
         else problems.push(`${key}: ${read.problem}`);
       }
     }
-    this.#warnOf(problems);
+    this.warnOf(problems);
   }
 
   /** What `read` finds of measurements, in the order of their ids, a page in each turn of the event loop. */
@@ -175,7 +173,7 @@ export class EmbeddedResultStore implements ResultStore {
     let start: string | undefined = '';
     while (start !== undefined) {
       const range: RangeOptions = { start, limit: size };
-      const page = this.#read((tables) => read(tables, range));
+      const page = this.read((tables) => read(tables, range));
       yield page;
       const last = page.length < size ? undefined : page.at(-1);
       start = last && `${idOf(last)} `;
@@ -184,12 +182,12 @@ export class EmbeddedResultStore implements ResultStore {
   }
 
   async countSystems(onSlow?: (message: string) => void): Promise<readonly SystemCounts[]> {
-    this.#requireOpen();
+    this.requireOpen();
     // On a full disk, for example, the measurements can be counted anyway.
     const summary = await this.#completeSummary(onSlow).catch(() => undefined);
     if (summary === undefined) return countMeasurements(this.listMeasurements());
     const problems: string[] = [];
-    const counts = this.#read((tables) => {
+    const counts = this.read((tables) => {
       return summary.systems.flatMap(({ fingerprint, ...counts }): SystemCounts | readonly [] => {
         const [text] = [...tables.systems.getRange({ start: fingerprint, limit: 1 })];
         const read = readSystem(text?.value);
@@ -198,14 +196,14 @@ export class EmbeddedResultStore implements ResultStore {
         return [];
       });
     });
-    this.#warnOf(problems);
+    this.warnOf(problems);
     return counts;
   }
 
   /** Makes the entries that an older version's store lacks. @returns undefined where some measurements have none */
   async #completeSummary(onSlow?: (message: string) => void): Promise<Summary | undefined> {
     for (let attempt = 0; attempt < COMPLETIONS; attempt += 1) {
-      const summary = this.#read(readSummary);
+      const summary = this.read(readSummary);
       if (summary.entries === summary.measurements) return summary;
       if (attempt === 0 && summary.measurements > COUNTED_AT_ONCE) {
         onSlow?.(
@@ -213,7 +211,7 @@ export class EmbeddedResultStore implements ResultStore {
         );
       }
       await this.#change(ENTRIES_PER_CHANGE, ENTRIES_PER_CHANGE * KEY_BYTES, recount);
-      const { entries, measurements } = this.#read(readSummary);
+      const { entries, measurements } = this.read(readSummary);
       if (entries === measurements) continue;
       // An older version has deleted or replaced measurements, but not their entries.
       if (entries > measurements) await this.#removeEntries();
@@ -242,23 +240,17 @@ export class EmbeddedResultStore implements ResultStore {
 
   async listCollections(): Promise<readonly CollectionShape[]> {
     const shapes: CollectionShape[] = [];
-    for (const { key, value } of this.#read((tables) => [...tables.collections.getRange()])) {
+    for (const { key, value } of this.read((tables) => [...tables.collections.getRange()])) {
       const read = readText(value, collectionShapeSchema);
       if (read.ok) shapes.push(read.value);
-      else this.#warnOf([`collection ${key}: ${read.problem}`]);
+      else this.warnOf([`collection ${key}: ${read.problem}`]);
     }
     return Promise.resolve(shapes);
   }
 
   collection<Document extends object>(definition: CollectionDefinition<Document>): Collection<Document> {
     requireShape(definition);
-    return new EmbeddedCollection(definition, {
-      folder: this.#environment.folder,
-      requireOpen: () => this.#requireOpen(),
-      read: (reader) => this.#read(reader),
-      write: (change) => this.#write(change),
-      warn: (problems) => this.#warnOf(problems),
-    });
+    return new EmbeddedCollection(definition, this);
   }
 
   close(): Promise<void> {
@@ -267,11 +259,11 @@ export class EmbeddedResultStore implements ResultStore {
   }
 
   #change(entries: number, bytes: number, change: (tables: Tables) => void): Promise<void> {
-    return this.#write({ entries, bytes, apply: (tables) => void change(tables) });
+    return this.write({ entries, bytes, apply: (tables) => void change(tables) });
   }
 
-  async #write(change: Change): Promise<void> {
-    const put = this.#environment.write(change, () => this.#warn(`${WAITING} ${this.#environment.folder}.`));
+  async write(change: Change): Promise<void> {
+    const put = this.#environment.write(change, () => this.#warn(`${WAITING} ${this.folder}.`));
     this.#puts.add(put);
     try {
       await put;
@@ -280,24 +272,24 @@ export class EmbeddedResultStore implements ResultStore {
     }
   }
 
-  #read<T>(reader: (tables: Tables) => T): T {
-    this.#requireOpen();
+  read<T>(reader: (tables: Tables) => T): T {
+    this.requireOpen();
     return this.#environment.read(reader);
   }
 
-  #warnOf(problems: readonly string[]): void {
-    if (problems.length > 0) this.#warn(unreadableMessage(this.#environment.folder, problems));
+  warnOf(problems: readonly string[]): void {
+    if (problems.length > 0) this.#warn(unreadableMessage(this.folder, problems));
   }
 
-  #requireOpen(): void {
-    if (this.#closed !== undefined) throw closedError(this.#environment.folder);
+  requireOpen(): void {
+    if (this.#closed !== undefined) throw closedError(this.folder);
   }
 
   /** Reads each system once: all measurements of a plan share one or two. */
   #systemReader(): (id: string) => Read<System> {
     const known = new Map<string, Read<System>>();
     return (id) => {
-      const system = known.get(id) ?? readSystem(this.#read(({ systems }) => systems.get(id)));
+      const system = known.get(id) ?? readSystem(this.read(({ systems }) => systems.get(id)));
       known.set(id, system);
       return system;
     };

@@ -1,6 +1,5 @@
-import { Environment } from './environment.js';
+import { Environment, lmdbError } from './environment.js';
 import { prepareFolder } from './folder.js';
-import { lmdbError } from './lmdb-error.js';
 
 interface Shared {
   readonly environment: Promise<Environment>;

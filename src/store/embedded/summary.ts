@@ -1,7 +1,7 @@
-import type { z } from 'zod';
 import { isDisturbed } from '../../measurement/disturbance.js';
 import { decodeTexts, encodeTexts, computeEnd } from '../key-bytes.js';
-import { countedSchema, type SystemCounts } from '../system-counts.js';
+import { readText } from '../stored-text.js';
+import { type Counted, countedSchema, type SystemCounts } from '../system-counts.js';
 import type { Tables } from './environment.js';
 
 /*
@@ -10,10 +10,7 @@ import type { Tables } from './environment.js';
  * each kind is the value of ['', '~', fingerprint, kind]; no fingerprint begins with that sign, and all come before it.
  */
 
-const QUIET = 'quiet';
-const DISTURBED = 'disturbed';
-const FAILED = 'failed';
-const KINDS = [QUIET, DISTURBED, FAILED] as const;
+const KINDS = ['quiet', 'disturbed', 'failed'] as const;
 
 /** The kind of a measurement that cannot be read; the rest of its entry is its id. */
 const UNREADABLE = ['', ''] as const;
@@ -30,24 +27,16 @@ const ID_DIGITS = 16;
 function encodeEntry(id: string, text: string): Buffer {
   const [setup = '', signature = ''] = id.split('.');
   const shortId = `${setup.slice(0, ID_DIGITS)}${signature.slice(0, ID_DIGITS)}`;
-  const counted = countedIn(text);
-  if (counted === undefined) return encodeTexts([...UNREADABLE, shortId]);
-  const { system, measuredAt } = counted;
+  const read = readText(text, countedSchema);
+  if (!read.ok) return encodeTexts([...UNREADABLE, shortId]);
+  const { system, measuredAt } = read.value;
   const [fingerprint = ''] = system.split('.');
-  return encodeTexts(['', fingerprint, classifyMeasurement(counted), measuredAt, shortId]);
+  return encodeTexts(['', fingerprint, classifyMeasurement(read.value), measuredAt, shortId]);
 }
 
-function countedIn(text: string): z.infer<typeof countedSchema> | undefined {
-  try {
-    return countedSchema.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
-}
-
-function classifyMeasurement({ outcome, conditions }: z.infer<typeof countedSchema>): string {
-  if (outcome.kind === 'failure') return FAILED;
-  return isDisturbed({ outcome, conditions }) ? DISTURBED : QUIET;
+function classifyMeasurement(counted: Omit<Counted, 'system'>): (typeof KINDS)[number] {
+  if (counted.outcome.kind === 'failure') return 'failed';
+  return isDisturbed(counted) ? 'disturbed' : 'quiet';
 }
 
 export function putMeasurement(tables: Tables, id: string, text: string): void {

@@ -10,15 +10,16 @@ const EXAMPLE = 'mongodb://HOST/DATABASE';
 /** Parses a URI without connecting. @throws PlatformError `usage`, without repeating the URI: it may hold a password */
 export function mongoAddress(uri: string, options: MongoClientOptions) {
   const database = databaseIn(uri);
-  let client: MongoClient;
+  const newClient = (): MongoClient => new MongoClient(uri, options);
+  let parsed: MongoClient['options'];
   try {
-    client = new MongoClient(uri, options);
+    parsed = newClient().options;
   } catch (cause) {
     throw wrong(`the driver does not understand its URI: ${withoutSecrets(messageOf(cause), uri)}`);
   }
-  const { hosts, srvHost } = client.options;
+  const { hosts, srvHost } = parsed;
   const servers = srvHost ?? hosts.map((host) => host.toString()).join(',');
-  return { client, database, text: `${srvHost === undefined ? 'mongodb' : 'mongodb+srv'}://${servers}/${database}` };
+  return { newClient, database, text: `${srvHost === undefined ? 'mongodb' : 'mongodb+srv'}://${servers}/${database}` };
 }
 
 function databaseIn(uri: string): string {

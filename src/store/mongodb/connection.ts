@@ -1,7 +1,7 @@
-import type { Db, Document, MongoClient } from 'mongodb';
+import type { Db, MongoClient } from 'mongodb';
 import { warnThroughNode, type StoreOptions } from '../result-store.js';
 import { isClosed, isPassing, mongoError, unreachable } from './mongo-error.js';
-import { OutageRetry } from './outage-retry.js';
+import { MAX_ATTEMPT_MS, OutageRetry, type OutageRetryOptions } from './outage-retry.js';
 import { mongoAddress } from './address.js';
 import { closedError, unreadableMessage } from '../storage-error.js';
 
@@ -18,29 +18,55 @@ const SILENCE_MS = 25_000;
 /** The most requests at once; a store has few users. */
 const CONNECTIONS = 16;
 
+interface SessionPool {
+  readonly sessions: { clear(): void };
+  release: () => void;
+}
+
+/**
+ * Without sessions to end, closing does not wait for a silent server, which ends them after a while by itself. The driver
+ * offers no way to leave them.
+ */
+function leaveSessions(client: MongoClient): void {
+  const { sessionPool } = (client as unknown as { readonly s: { readonly sessionPool: SessionPool } }).s;
+  sessionPool.sessions.clear();
+  sessionPool.release = () => undefined;
+}
+
 export class Connection {
   readonly #underWay = new Set<Promise<unknown>>();
-  readonly db: Db;
+  readonly #retry: OutageRetry;
+  /** Clients that have been replaced, with the timers that close them. */
+  readonly #replaced = new Map<MongoClient, NodeJS.Timeout>();
+  #client: MongoClient;
   #closed: Promise<void> | undefined;
   /** Whether the client is closed. Not all of the driver's errors say so. */
   #isEnded = false;
 
   private constructor(
-    private readonly client: MongoClient,
-    database: string,
+    private readonly newClient: () => MongoClient,
+    private readonly database: string,
     readonly address: string,
     readonly warn: (message: string) => void,
-    private readonly retry: OutageRetry,
+    retry: Pick<OutageRetryOptions, 'giveUpAfterMs' | 'signal'>,
     /** Nothing is created on the server. */
     readonly isOnlyRead: boolean,
   ) {
-    this.db = client.db(database);
+    this.#client = newClient();
+    const reconnect = (): void => this.#reconnect();
+    // A cursor may be of a client that has been replaced and closed.
+    const mayPass = (thrown: unknown): boolean => isPassing(thrown) || (!this.#isEnded && isClosed(thrown));
+    this.#retry = new OutageRetry({ ...retry, address, warn, isPassing: mayPass, reconnect });
+  }
+
+  get db(): Db {
+    return this.#client.db(this.database);
   }
 
   /** @throws PlatformError `usage` for a wrong URI; `storage` or `unavailable` if the server cannot be used */
   static async open(uri: string, options: StoreOptions): Promise<Connection> {
     const warn = options.onWarning ?? warnThroughNode;
-    const { client, database, text } = mongoAddress(uri, {
+    const { newClient, database, text } = mongoAddress(uri, {
       appName: 'mlmodelscope',
       serverSelectionTimeoutMS: SELECTION_MS,
       connectTimeoutMS: CONNECT_MS,
@@ -55,22 +81,17 @@ export class Connection {
     const giveUpAfterMs = asked === undefined ? GIVE_UP_AFTER_MS : Number(asked);
     const { signal } = options;
     const isOnlyRead = options.access === 'read';
-    const retry = new OutageRetry({ address: text, warn, isPassing, giveUpAfterMs, signal });
-    const connection = new Connection(client, database, text, warn, retry, isOnlyRead);
-    const ping = async (): Promise<void> => {
-      // The driver connects by itself only once.
-      await client.connect();
-      await connection.db.command({ ping: 1 });
-    };
+    const connection = new Connection(newClient, database, text, warn, { giveUpAfterMs, signal }, isOnlyRead);
+    const ping = (): Promise<unknown> => connection.#ask((db) => db.command({ ping: 1 }));
     try {
       await ping().catch(async (thrown: unknown) => {
         // A command that only reads reports a server that does not answer at once.
         if (isOnlyRead || !isPassing(thrown)) throw thrown;
         warn(unreachable(text, thrown).message);
-        await retry.run(ping);
+        await connection.#retry.run(ping);
       });
     } catch (thrown) {
-      await client.close();
+      await connection.close();
       throw isPassing(thrown) ? unreachable(text, thrown) : mongoError(text, 'cannot be opened', thrown);
     }
     return connection;
@@ -78,17 +99,12 @@ export class Connection {
 
   /** Makes an idempotent request. `what` completes the sentence of its error: "cannot be read". */
   async run<T>(what: string, request: (db: Db) => Promise<T>): Promise<T> {
-    if (this.#isEnded) throw closedError(this.address);
     try {
-      return await this.retry.run(() => request(this.db));
+      return await this.#retry.run(() => this.#ask(request));
     } catch (thrown) {
       if (isClosed(thrown)) throw closedError(this.address);
       throw mongoError(this.address, what, thrown);
     }
-  }
-
-  command(what: string, command: Document): Promise<Document> {
-    return this.run(what, (db) => db.command(command));
   }
 
   requireOpen(): void {
@@ -110,10 +126,31 @@ export class Connection {
   }
 
   close(): Promise<void> {
-    this.#closed ??= Promise.allSettled(this.#underWay).then(() => {
+    this.#closed ??= Promise.allSettled(this.#underWay).then(async () => {
       this.#isEnded = true;
-      return this.client.close();
+      for (const timer of this.#replaced.values()) clearTimeout(timer);
+      for (const client of this.#replaced.keys()) leaveSessions(client);
+      if (this.#retry.mayBeGone) leaveSessions(this.#client);
+      await Promise.all([this.#client, ...this.#replaced.keys()].map((client) => client.close()));
     });
     return this.#closed;
+  }
+
+  async #ask<T>(request: (db: Db) => Promise<T>): Promise<T> {
+    if (this.#isEnded) throw closedError(this.address);
+    // The driver connects by itself only once.
+    await this.#client.connect();
+    return request(this.db);
+  }
+
+  /** The requests of the client that is replaced keep it until each of them has been given up. */
+  #reconnect(): void {
+    const old = this.#client;
+    const close = (): void => {
+      this.#replaced.delete(old);
+      void old.close().catch(() => undefined);
+    };
+    this.#replaced.set(old, setTimeout(close, MAX_ATTEMPT_MS).unref());
+    this.#client = this.newClient();
   }
 }

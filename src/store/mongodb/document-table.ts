@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MongoBulkWriteError, MongoServerError, type Collection, type Document, type ObjectId } from 'mongodb';
 import type { PlatformError } from '../../base/errors.js';
+import { partsOf } from '../../base/long-lists.js';
 import { ownValue } from '../../base/own-value.js';
 import { encodeTexts } from '../key-bytes.js';
 import { WriteQueue } from '../write-queue.js';
@@ -75,8 +76,7 @@ export class DocumentTable {
   /** The requested documents that exist, in any order, with `_id`. */
   async getMany(ids: readonly Id[]): Promise<readonly object[]> {
     const found: object[] = [];
-    for (let start = 0; start < ids.length; start += IDS_PER_REQUEST) {
-      const some = ids.slice(start, start + IDS_PER_REQUEST);
+    for (const some of partsOf(ids, IDS_PER_REQUEST)) {
       const _id = some.length === 1 ? some[0] : { $in: some };
       const documents = await this.connection.run(READ, () =>
         this.#collection.find({ _id } as Document, { batchSize: BATCH }).toArray(),
@@ -207,8 +207,7 @@ export class DocumentTable {
     const inserted = await collectErrors(() => this.#collection.insertMany([...documents], { ordered: false }));
     const there = documents.flatMap((_, index) => (inserted.get(index)?.code === DUPLICATE_KEY ? index : []));
     const replaced = new Map<number, MongoServerError>();
-    for (let start = 0; start < there.length; start += REPLACEMENTS_PER_REQUEST) {
-      const some = there.slice(start, start + REPLACEMENTS_PER_REQUEST);
+    for (const some of partsOf(there, REPLACEMENTS_PER_REQUEST)) {
       const replacements = some.map((index) => {
         const { _id, ...replacement } = documents[index] as Stored;
         return { replaceOne: { filter: { _id }, replacement, upsert: true } };

@@ -2,13 +2,14 @@ import {
   MongoAPIError,
   MongoBulkWriteError,
   MongoCompatibilityError,
+  MongoCursorExhaustedError,
   MongoError,
   MongoNetworkError,
   MongoServerError,
   MongoServerSelectionError,
   MongoTopologyClosedError,
 } from 'mongodb';
-import { messageOf, PlatformError } from '../../base/errors.js';
+import { codeOf, messageOf, PlatformError } from '../../base/errors.js';
 
 /** Numbers of MongoDB's errors (mongo, src/mongo/base/error_codes.yml). */
 const UNAUTHORIZED = 13;
@@ -24,6 +25,9 @@ const PASSING = new Set([6, 7, 64, 89, 91, 189, 262, 9001, 10107, 11600, 11602, 
 /** Messages of a server that is shutting down, for errors without a code. */
 const SHUTTING_DOWN = /context canceled|database is closed|interrupted at shutdown|shutting down/i;
 
+/** Codes of a lost connection, which Node throws and the driver passes on when it is lost during a write. */
+const LOST = new Set(['ECONNABORTED', 'ECONNRESET', 'EPIPE', 'ERR_STREAM_DESTROYED', 'ETIMEDOUT']);
+
 const DISK_FULL = /no space left|disk is full|disk full|out of disk space/i;
 
 export function isPassing(thrown: unknown): boolean {
@@ -32,7 +36,7 @@ export function isPassing(thrown: unknown): boolean {
   if (thrown instanceof MongoServerSelectionError)
     return authenticationFailure(thrown) === undefined && !isTooOld(thrown);
   if (thrown instanceof MongoNetworkError) return true;
-  if (!(thrown instanceof MongoError)) return false;
+  if (!(thrown instanceof MongoError)) return LOST.has(codeOf(thrown));
   return (
     thrown.hasErrorLabel('RetryableWriteError') ||
     PASSING.has(Number(thrown.code)) ||
@@ -40,9 +44,12 @@ export function isPassing(thrown: unknown): boolean {
   );
 }
 
+/** A client that is closed ends its cursors. */
 export function isClosed(thrown: unknown): boolean {
   return (
-    thrown instanceof MongoTopologyClosedError || (thrown instanceof MongoAPIError && /closed/i.test(thrown.message))
+    thrown instanceof MongoTopologyClosedError ||
+    thrown instanceof MongoCursorExhaustedError ||
+    (thrown instanceof MongoAPIError && /closed/i.test(thrown.message))
   );
 }
 
@@ -53,12 +60,12 @@ export function mongoError(address: string, what: string, thrown: unknown): Plat
 }
 
 export function unreachable(address: string, thrown: unknown): PlatformError {
-  return new PlatformError(
-    'unavailable',
-    `The store ${address} cannot be opened: no server answers there (${messageOf(thrown).replace(/\.$/, '')}). Check the ` +
-      'address and that the server runs, or use another store with --store.',
-    { cause: thrown },
-  );
+  const said = messageOf(thrown).replace(/\.$/, '');
+  const reason = /certificate/.test(said)
+    ? `its server is not trusted (${said}). Its certificate has to be valid, name this host, and be from an authority ` +
+      'that tlsCAFile=FILE in the URI names.'
+    : `no server answers there (${said}). Check the address and that the server runs, or use another store with --store.`;
+  return new PlatformError('unavailable', `The store ${address} cannot be opened: ${reason}`, { cause: thrown });
 }
 
 function describeReason(thrown: unknown): string {

@@ -24,20 +24,6 @@ interface Format {
 
 const formatSchema = z.object({ schemaVersion: z.int().min(1) });
 
-/** Writes this version into a new or older store. @returns whether the database was no store */
-async function ensureVersion(connection: Connection): Promise<boolean> {
-  const found = await readVersion(connection);
-  if (found !== SCHEMA_VERSION) await writeVersion(connection);
-  return found === undefined;
-}
-
-/** Changes nothing; an older store is read as it is. @throws PlatformError `not_found`, or `storage` for a newer one */
-async function requireReadable(connection: Connection): Promise<void> {
-  if ((await readVersion(connection)) !== undefined) return;
-  const remedy = 'check the name; commands that measure or import make a store';
-  throw new PlatformError('not_found', `There is no store at ${connection.address}: ${remedy}.`);
-}
-
 async function writeVersion(connection: Connection): Promise<void> {
   const version = { schemaVersion: SCHEMA_VERSION };
   await connection.run('cannot be prepared', async (db) => {
@@ -50,7 +36,7 @@ async function writeVersion(connection: Connection): Promise<void> {
   });
 }
 
-/** @throws PlatformError `storage` for a newer store or another program's database */
+/** Undefined for a new store. @throws PlatformError `storage` for a newer store or another program's database */
 async function readVersion(connection: Connection): Promise<number | undefined> {
   const format = await connection.run('cannot be opened', (db) =>
     db.collection<Format>('format').findOne({ _id: 'store' }),
@@ -91,13 +77,16 @@ const STRUCTURES: readonly Structure[] = [
 export async function openMongoStore(uri: string, options: StoreOptions): Promise<MongoResultStore> {
   const connection = await Connection.open(uri, options);
   try {
+    const found = await readVersion(connection);
+    // Nothing is changed; an older store is read as it is.
+    if (connection.isOnlyRead && found !== undefined) return new MongoResultStore(connection);
     if (connection.isOnlyRead) {
-      await requireReadable(connection);
-      return new MongoResultStore(connection);
+      const remedy = 'check the name; commands that measure or import make a store';
+      throw new PlatformError('not_found', `There is no store at ${connection.address}: ${remedy}.`);
     }
-    const isNew = await ensureVersion(connection);
+    if (found !== SCHEMA_VERSION) await writeVersion(connection);
     for (const structure of STRUCTURES) await ensureStructure(connection, structure);
-    if (isNew)
+    if (found === undefined)
       connection.warn(
         `${connection.address} was not a store and is one now; if you meant another database, check the name.`,
       );

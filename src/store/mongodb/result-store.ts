@@ -1,4 +1,5 @@
 import { listOf } from '../../base/list-of.js';
+import { partsOf } from '../../base/long-lists.js';
 import { type Measurement, type MeasurementKey, measurementKey } from '../../measurement/measurement.js';
 import { systemSchema, type System } from '../../measurement/system.js';
 import type { Collection, CollectionDefinition, CollectionShape } from '../collection.js';
@@ -49,11 +50,7 @@ export class MongoResultStore implements ResultStore {
     await this.connection.track(stored.then(() => this.#measurements.put({ id, json })));
   }
 
-  async findMeasurements(
-    signatures: readonly string[],
-    system: string,
-    setup: string,
-  ): Promise<ReadonlyMap<string, Measurement>> {
+  readonly findMeasurements: ResultStore['findMeasurements'] = async (signatures, system, setup) => {
     this.connection.requireOpen();
     const ids = signatures.flatMap((signature) => measurementId({ signature, system, setup }) ?? []);
     const stored = new Map<unknown, object>();
@@ -71,15 +68,14 @@ export class MongoResultStore implements ResultStore {
     }
     this.connection.warnOf(problems);
     return found;
-  }
+  };
 
   async deleteMeasurements(keys: readonly MeasurementKey[]): Promise<number> {
     this.connection.requireOpen();
     const ids = keys.flatMap((key) => measurementId(key) ?? []);
     let deleted = 0;
-    for (let start = 0; start < ids.length; start += DELETED_PER_REQUEST) {
-      const filter = { _id: { $in: ids.slice(start, start + DELETED_PER_REQUEST) } };
-      deleted += await this.connection.track(this.#measurements.delete(filter));
+    for (const some of partsOf(ids, DELETED_PER_REQUEST)) {
+      deleted += await this.connection.track(this.#measurements.delete({ _id: { $in: some } }));
     }
     return deleted;
   }

@@ -6,22 +6,38 @@ import { requireShape } from '../collection-shape.js';
 import type { ResultStore } from '../result-store.js';
 import type { TransferRecord } from '../transfer-record.js';
 import type { Spool } from './spool.js';
+import { sendSpooled } from './sync.js';
 
 /** A write that the server has not confirmed by then goes into the spool as well, where it survives a kill -9. */
 const SAFE_AFTER_MS = 1_000;
 
-/** Writes that the server does not confirm stay in a spool; once it counts as gone, puts and finds do not call it. */
+/** Pause between two attempts to send what waits to a server that is gone. */
+const SEND_AGAIN_MS = 10_000;
+
+export interface SpoolingOptions {
+  readonly warn: (message: string) => void;
+  /** Called with whether writes wait in the spool, when this changes. */
+  readonly onSpooled: (areWaiting: boolean) => void;
+  readonly sendAgainMs?: number;
+}
+
+/**
+ * Writes that the server does not confirm stay in a spool. Once it counts as gone, puts and finds do not call it, until
+ * it answers again and has all that waited.
+ */
 export class SpoolingResultStore implements ResultStore {
   readonly isShared = true;
   #isUnavailable = false;
   #hasWarnedOfSpool = false;
   #closed: Promise<void> | undefined;
-  readonly #puts = new Set<Promise<void>>();
+  readonly #puts = new Set<Promise<unknown>>();
+  readonly #closing = new AbortController();
+  #sending: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly remote: ResultStore,
     private readonly spool: Spool,
-    private readonly options: { readonly warn: (message: string) => void; readonly onSpooled: () => void },
+    private readonly options: SpoolingOptions,
   ) {}
 
   get isUnavailable(): boolean {
@@ -33,11 +49,7 @@ export class SpoolingResultStore implements ResultStore {
     return this.#put(record, () => this.remote.putMeasurement(measurement));
   }
 
-  async findMeasurements(
-    signatures: readonly string[],
-    system: string,
-    setup: string,
-  ): Promise<ReadonlyMap<string, Measurement>> {
+  readonly findMeasurements: ResultStore['findMeasurements'] = async (signatures, system, setup) => {
     const stored = this.#isUnavailable
       ? new Map<string, Measurement>()
       : await this.remote.findMeasurements(signatures, system, setup);
@@ -48,7 +60,7 @@ export class SpoolingResultStore implements ResultStore {
       if (measurement !== undefined) found.set(signature, measurement);
     }
     return found;
-  }
+  };
 
   // What waits on this machine is not in the answers of these.
   readonly measurementsOf = (signature: string) => this.remote.measurementsOf(signature);
@@ -85,14 +97,16 @@ export class SpoolingResultStore implements ResultStore {
   }
 
   async #close(): Promise<void> {
+    this.#closing.abort();
     await Promise.allSettled(this.#puts);
+    await this.#sending;
     await this.remote.close();
     await this.#attempt(() => this.spool.close());
   }
 
   async #put(record: TransferRecord, put: () => Promise<void>): Promise<void> {
-    const work =
-      this.#isUnavailable && this.#closed === undefined ? this.#keep(record) : this.#putSafely(record, put());
+    const isKept = this.#isUnavailable && this.#closed === undefined;
+    const work = isKept ? this.spool.put(record) : this.#putSafely(record, put());
     this.#puts.add(work);
     try {
       await work;
@@ -113,7 +127,8 @@ export class SpoolingResultStore implements ResultStore {
     } catch (thrown) {
       if (!(thrown instanceof PlatformError) || thrown.code !== 'unavailable') throw thrown;
       this.#giveUp(thrown);
-      return this.#keep(record);
+      await this.spool.put(record);
+      return;
     }
     // If the removal fails, the record is later sent to the server again, which is idempotent.
     if (spooled !== undefined) await this.#attempt(() => this.spool.remove(spooled));
@@ -136,14 +151,41 @@ export class SpoolingResultStore implements ResultStore {
   #giveUp(reason: PlatformError): void {
     if (this.#isUnavailable) return;
     this.#isUnavailable = true;
+    this.options.onSpooled(true);
     this.options.warn(
-      `${messageOf(reason)} From now on results are kept in ${this.spool.folder}; when the server answers again, ` +
-        'send them to it with "mlmodelscope store sync".',
+      `${messageOf(reason)} From now on results are kept in ${this.spool.folder}, and sent when the server answers ` +
+        'again; if this command ends before, send them with "mlmodelscope store sync".',
     );
+    this.#sending = this.#sendLater();
   }
 
-  async #keep(record: TransferRecord): Promise<void> {
-    await this.spool.put(record);
-    this.options.onSpooled();
+  /** Until all is sent, new writes go to the spool as well: an older one never replaces a newer one. */
+  async #sendLater(): Promise<void> {
+    const { signal } = this.#closing;
+    const { sendAgainMs = SEND_AGAIN_MS } = this.options;
+    do {
+      await sleep(sendAgainMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return;
+    } while (!(await this.#sendAll()));
+    this.#isUnavailable = false;
+  }
+
+  /** @returns false while the server is gone */
+  async #sendAll(): Promise<boolean> {
+    const { warn, onSpooled } = this.options;
+    try {
+      do {
+        await sendSpooled(this.spool, this.remote);
+        await Promise.allSettled(this.#puts);
+      } while (!(await this.spool.isEmpty()) || this.#puts.size > 0);
+      onSpooled(false);
+      warn(`The database has all results that were kept in ${this.spool.folder}.`);
+    } catch (thrown) {
+      if (thrown instanceof PlatformError && thrown.code === 'unavailable') return false;
+      warn(
+        `${messageOf(thrown)} Results still wait in ${this.spool.folder}: send them with "mlmodelscope store sync".`,
+      );
+    }
+    return true;
   }
 }

@@ -5,20 +5,25 @@ import { putRecord, type Transferred } from '../transfer.js';
 import type { TransferRecord } from '../transfer-record.js';
 import { Spool, spoolFolder } from './spool.js';
 
-/** At any moment, each write is in the spool or on the server. @returns the numbers of writes that waited */
+/** @returns the numbers of writes that waited */
 export async function syncSpool(uri: string, dataFolder: string, options: StoreOptions): Promise<Transferred> {
   const store = await openMongoStore(uri, options);
   const spool = new Spool(spoolFolder(dataFolder, store.address), options);
-  const sent = { measurements: 0, documents: 0 };
   try {
-    for await (const { record, spooled } of spool.records()) {
-      if (!(await isOutdated(record, store))) await putRecord(record, store);
-      await spool.remove(spooled);
-      sent[`${record.kind}s`] += 1;
-    }
+    return await sendSpooled(spool, store);
   } finally {
     await store.close();
     await spool.close();
+  }
+}
+
+/** At any moment, each write is in the spool or on the server. @returns the numbers of writes that waited */
+export async function sendSpooled(spool: Spool, store: ResultStore): Promise<Transferred> {
+  const sent = { measurements: 0, documents: 0 };
+  for await (const { record, spooled } of spool.records()) {
+    if (!(await isOutdated(record, store))) await putRecord(record, store);
+    await spool.remove(spooled);
+    sent[`${record.kind}s`] += 1;
   }
   return sent;
 }

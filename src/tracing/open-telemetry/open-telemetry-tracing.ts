@@ -24,11 +24,9 @@ import type { SpanDocument } from '../span-document.js';
 import { includesLevel, type TraceLevel } from '../trace-level.js';
 import type { ContextHeaders, SpanSink } from '../tracing.js';
 import { unixNanoNow } from '../unix-time.js';
-import { clientInterceptor } from './client-interceptor.js';
-import { toHrTime } from './hr-time.js';
+import { clientInterceptor, serverInterceptor } from './interceptors.js';
 import { levelIn, withLevel } from './level-in-context.js';
-import { toReadableSpan } from './readable-span.js';
-import { serverInterceptor } from './server-interceptor.js';
+import { toHrTime, toReadableSpan } from './span-conversion.js';
 import type { SpanKeeper } from './span-keeper.js';
 
 const SCOPE = 'mlmodelscope';

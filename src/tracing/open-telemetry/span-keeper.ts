@@ -1,7 +1,8 @@
 import type { tracing as sdk } from '@opentelemetry/sdk-node';
+import { append } from '../../base/long-lists.js';
 import type { SpanDocument } from '../span-document.js';
 import type { SpanSink } from '../tracing.js';
-import { toSpanDocument } from './document-of.js';
+import { toSpanDocument } from './span-conversion.js';
 
 /** The oldest spans are dropped beyond this number. About 1 KB each. */
 const MAX_HELD = 20_000;
@@ -24,7 +25,7 @@ export class SpanKeeper implements sdk.SpanProcessor {
   }
 
   add(spans: readonly SpanDocument[]): void {
-    this.#held.push(...spans);
+    append(this.#held, spans);
     const sink = this.#sink;
     if (sink !== undefined && this.#held.length >= SPANS_PER_PUT) this.#put(sink);
     else if (sink !== undefined) this.#timer ??= setTimeout(() => this.#put(sink), PUT_DELAY_MS).unref();

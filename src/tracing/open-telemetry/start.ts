@@ -1,6 +1,7 @@
 import type { NodeSDKConfiguration, tracing as sdk } from '@opentelemetry/sdk-node';
 import { core, NodeSDK, resources, tracing as sdkTracing } from '@opentelemetry/sdk-node';
 import { PlatformError } from '../../base/errors.js';
+import { PLATFORM_VERSION } from '../../base/platform-version.js';
 import { namesService, otlpProtocolIn, tracesExportersIn, type EnvironmentVariables } from '../environment.js';
 import type { TracingOptions } from '../start-tracing.js';
 import { setActiveTracing, type Tracing } from '../tracing.js';
@@ -48,7 +49,10 @@ function printersIn(environment: EnvironmentVariables): readonly sdk.SpanProcess
 
 /** Not the SDK's process detector: command lines may contain passwords. */
 function makeResource(): Pick<NodeSDKConfiguration, 'resource' | 'resourceDetectors'> {
-  const thisProcess = resources.resourceFromAttributes({ 'process.pid': process.pid });
+  const thisProcess = resources.resourceFromAttributes({
+    'service.version': PLATFORM_VERSION,
+    'process.pid': process.pid,
+  });
   return {
     resource: resources.defaultResource().merge(thisProcess),
     resourceDetectors: [resources.envDetector, resources.hostDetector],

@@ -1,3 +1,5 @@
+import { counted } from '../../base/counted.js';
+import { append, maxOf } from '../../base/long-lists.js';
 import { oneLine } from '../../base/one-line.js';
 import { escapedMarkup } from '../../base/markup.js';
 import { svgDocument, svgLine, svgText } from './svg.js';
@@ -57,7 +59,7 @@ function keepMarked({ title, nodes, edges }: DrawnGraph): DrawnGraph {
   const kept = nodes.flatMap(({ isMarked }, index) => (isMarked ? [index] : []));
   const positions = new Map(kept.map((index, position) => [index, position]));
   return {
-    title: `${title}, without the ${nodes.length - kept.length} other kernels`,
+    title: `${title}, without the ${counted(nodes.length - kept.length, 'other kernel')}`,
     nodes: kept.flatMap((index) => nodes[index] ?? []),
     edges: edges.flatMap(([from, to]) => {
       const start = positions.get(from);
@@ -109,8 +111,8 @@ function placed({ title, nodes, edges }: DrawnGraph, top: number) {
       `${svgText(x + 8, y + 30, shortened(detail), 'class="label"')}</g>`,
     ].join('');
   });
-  const lowest = Math.max(0, ...nodes.map((_, index) => upper(index) + BOX.height));
-  const rightmost = Math.max(0, ...nodes.map((_, index) => left(index) + BOX.width));
+  const lowest = Math.max(0, maxOf(nodes.map((_, index) => upper(index) + BOX.height)));
+  const rightmost = Math.max(0, maxOf(nodes.map((_, index) => left(index) + BOX.width)));
   return {
     svg: [svgText(TITLE_LEFT, top + 26, title, 'class="title"'), ...lines, ...boxes],
     width: Math.max(rightmost, TITLE_LEFT + title.length * TITLE_CHARACTER) + BOX.apart,
@@ -124,7 +126,7 @@ export function graphSvg(graphs: readonly DrawnGraph[]): string {
   let width = 400;
   for (const graph of graphs) {
     const drawn = placed(graph.nodes.length > MAX_NODES ? keepMarked(graph) : graph, top);
-    content.push(...drawn.svg);
+    append(content, drawn.svg);
     top += drawn.height;
     width = Math.max(width, drawn.width);
   }

@@ -1,3 +1,4 @@
+import { maxOf } from '../../base/long-lists.js';
 import { svgText } from './svg.js';
 
 /** Shares from 0 to 1. */
@@ -32,7 +33,7 @@ function cell(share: number, column: number, row: number, left: number, top: num
 }
 
 export function heatMapSvg({ title, names, values }: HeatMap): string {
-  const longest = Math.max(0, ...names.map(({ length }) => length)) * CHARACTER;
+  const longest = Math.max(0, maxOf(names.map(({ length }) => length))) * CHARACTER;
   const left = EDGE + longest + 8;
   // Column titles are turned by 45 degrees.
   const slanted = Math.ceil(longest * Math.SQRT1_2) + 8;

@@ -1,3 +1,4 @@
+import { maxOf } from '../../base/long-lists.js';
 import { sumOf } from '../../base/sum-of.js';
 import { escapedMarkup } from '../../base/markup.js';
 import { svgLine, linearScale, type Plot, PLOT, svg, svgText, widthOf } from './svg.js';
@@ -74,7 +75,7 @@ export function linePlot(drawn: LinePlot): string {
   const numbers = positions.filter((position) => typeof position === 'number');
   const named = numbers.length > 0 ? [] : positions.map(String);
   const isAslant = named.some(({ length }) => length > MAX_UPRIGHT_LENGTH);
-  const aslant = isAslant ? Math.max(...named.map(widthOf)) / Math.SQRT2 : 0;
+  const aslant = isAslant ? maxOf(named.map(widthOf)) / Math.SQRT2 : 0;
   const left = Math.max(PLOT.x[0], aslant);
   const right = Math.max(PLOT.x[1], left + named.length * MIN_STEP);
   const legend = series.length * LEGEND_ROW;
@@ -86,7 +87,7 @@ export function linePlot(drawn: LinePlot): string {
   const step = (right - left) / Math.max(1, positions.length);
   const scale =
     numbers.length > 0
-      ? linearScale(Math.max(...numbers), [left, right])
+      ? linearScale(maxOf(numbers), [left, right])
       : { at: (position: number): number => left + (position + 0.5) * step, ticks: [] };
   const x = { at: (position: number): number => scale.at(numbers[position] ?? position) };
   const known = series.flatMap(({ values }) => values.filter((value) => value !== undefined));
@@ -95,7 +96,7 @@ export function linePlot(drawn: LinePlot): string {
   };
   const tops = isStacked ? positions.map((_, position) => below(position, series.length)) : known;
   // A little room, so that the reference is not taken for the frame.
-  const highest = Math.max((reference ?? 0) * 1.05, ...tops, ...boxes.flatMap((box) => box?.most ?? []));
+  const highest = maxOf([(reference ?? 0) * 1.05, ...tops, ...boxes.flatMap((box) => box?.most ?? [])]);
   const y = linearScale(highest > 0 ? highest : 1, plot.y);
   const content = series.flatMap(({ label, values, isDashed = false }, index) => {
     const dashedBefore = series.slice(0, index + 1).filter((one) => one.isDashed === true).length;

@@ -1,3 +1,4 @@
+import { maxOf, minOf } from '../../base/long-lists.js';
 import { escapedMarkup } from '../../base/markup.js';
 import { PLOT, linearScale, svg, svgLine, svgText, widthOf } from './svg.js';
 
@@ -25,13 +26,13 @@ const MARK = '#d55e00';
 /** undefined without a value */
 export function rangePlot({ title, xTitle, yTitle, reference, ranges }: RangePlot): string | undefined {
   if (ranges.length === 0) return undefined;
-  const left = Math.min(360, Math.max(...ranges.map(({ name }) => widthOf(name)))) + 48;
+  const left = Math.min(360, maxOf(ranges.map(({ name }) => widthOf(name)))) + 48;
   const [, top] = PLOT.y;
   const bottom = top + ROW * ranges.length + 8;
   const plot = { x: [left, left + 460], y: [bottom, top], bottom: PLOT.bottom } as const;
   const ends = ranges.flatMap(({ value, low, high }) => [value, low ?? value, high ?? value]);
-  const least = Math.min(reference, ...ends);
-  const most = Math.max(reference, ...ends);
+  const least = Math.min(reference, minOf(ends));
+  const most = Math.max(reference, maxOf(ends));
   // From below the least value, because ratios are near 1.
   const margin = (most - least || reference) * 0.08;
   const { ticks: steps } = linearScale(most - least + 2 * margin, [0, 1]);

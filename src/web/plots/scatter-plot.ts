@@ -1,3 +1,4 @@
+import { maxOf, minOf } from '../../base/long-lists.js';
 import { escapedMarkup } from '../../base/markup.js';
 import { PLOT, type Point, type Scale, svg, svgLine, svgText } from './svg.js';
 
@@ -18,8 +19,8 @@ function logScale(
   values: readonly number[],
   [from, to]: readonly [number, number],
 ): Scale & { readonly ends: readonly [number, number] } {
-  const low = Math.floor(Math.log10(Math.min(...values)));
-  const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(...values))));
+  const low = Math.floor(Math.log10(minOf(values)));
+  const high = Math.max(low + 1, Math.ceil(Math.log10(maxOf(values))));
   const at = (value: number): number => from + ((to - from) * (Math.log10(value) - low)) / (high - low);
   const ticks = Array.from({ length: high - low + 1 }, (_, index) => 10 ** (low + index));
   return { at, ticks, ends: [10 ** low, 10 ** high] };

@@ -3,7 +3,7 @@ import { gigabytes } from '../../base/gigabytes.js';
 import { Markup, markup } from '../../base/markup.js';
 import type { RegisteredAgent } from '../../directory/agent-directory.js';
 import { hasMadeUpWeights } from '../../registry/made-up-weights.js';
-import { link, markupTable, type MarkupColumn, tableMarkup } from '../table.js';
+import { link, columnsMarkup, type MarkupColumn } from '../table.js';
 import { address, facts, messageMarkup, section, type SiteContent, timeText } from './layout.js';
 import { schemaFields } from './schema-form.js';
 
@@ -45,7 +45,7 @@ export function agentsPage(agents: readonly RegisteredAgent[], working: readonly
   return {
     title: 'Agents',
     body: markup`<h1>Agents</h1>
-${agents.length === 0 ? markup`<p>No agent is registered. <code>mlmodelscope agent --server ADDRESS</code> on a machine registers one.</p>` : tableMarkup('Agents', markupTable(columns, agents))}
+${agents.length === 0 ? markup`<p>No agent is registered. <code>mlmodelscope agent --server ADDRESS</code> on a machine registers one.</p>` : columnsMarkup('Agents', columns, agents)}
 ${agents.length === 0 ? undefined : section('Models for predictions', [facts(offers)])}`,
   };
 }

@@ -2,7 +2,7 @@ import { formatMs, UNKNOWN } from '../../base/format-ms.js';
 import { type Markup, markup } from '../../base/markup.js';
 import type { PlatformEvent } from '../../evaluation/event.js';
 import { latencyChart } from '../charts.js';
-import { link, markupTable, type MarkupColumn, tableMarkup } from '../table.js';
+import { link, columnsMarkup, type MarkupColumn } from '../table.js';
 import type { KeptEstimate } from '../../measuring/estimates.js';
 import {
   chooseColumn,
@@ -123,12 +123,12 @@ export function comparisonPage(
     { title: 'latency (ms)', align: 'right', cell: ({ latencyMs }) => formatMs(latencyMs) },
     chooseColumn(label, chosenSubjects),
   ];
-  const choose = comparisonForm(tableMarkup('Estimates to compare', markupTable(further, others.estimates)));
+  const choose = comparisonForm(columnsMarkup('Estimates to compare', further, others.estimates));
   return {
     title: 'Comparison',
     body: markup`<h1>Comparison</h1>
 ${summaryMarkup(rows.length === 0, evaluations)}
-${rows.length === 0 ? undefined : section('Side by side', [chart, tableMarkup('Side by side', markupTable(columns, rows))], common.length === 0 ? undefined : `In common: ${common.join(', ')}.`)}
+${rows.length === 0 ? undefined : section('Side by side', [chart, columnsMarkup('Side by side', columns, rows)], common.length === 0 ? undefined : `In common: ${common.join(', ')}.`)}
 ${others.estimates.length === 0 ? undefined : section('Choose again', [choose], 'All estimates of these models. Those of this page are chosen.')}`,
   };
 }

@@ -6,7 +6,7 @@ import type { System } from '../../measurement/system.js';
 import { runtimeText } from '../../measurement/runtime-settings.js';
 import { toSystemDocument } from '../../measurement/system-document.js';
 import type { KeptEstimate } from '../../measuring/estimates.js';
-import { link, markupTable, type MarkupColumn, tableMarkup } from '../table.js';
+import { link, columnsMarkup, type MarkupColumn } from '../table.js';
 import {
   chooseColumn,
   comparisonForm,
@@ -113,8 +113,8 @@ export function matrixPage(
     }),
   ];
   const hidden = [
-    ...(rows.length > shown.length ? [`${rows.length - shown.length} more rows`] : []),
-    ...(fingerprints.length > MAX_SYSTEMS ? [`${fingerprints.length - MAX_SYSTEMS} more systems`] : []),
+    ...(rows.length > shown.length ? [counted(rows.length - shown.length, 'more row')] : []),
+    ...(fingerprints.length > MAX_SYSTEMS ? [counted(fingerprints.length - MAX_SYSTEMS, 'more system')] : []),
   ];
   const models = new Set(estimates.map(({ model }) => model)).size;
   const summary =
@@ -128,7 +128,7 @@ ${running}
 ${all.estimates.length === 0 ? undefined : filterForm(all, filter)}
 <p>${messageMarkup(summary)}</p>
 ${hidden.length === 0 ? undefined : markup`<p class="problem">${hidden.join(' and ')} are not shown: use the filter.</p>`}
-${all.estimates.length === 0 ? undefined : markup`<div class="matrix">${tableMarkup('Models and systems', markupTable(columns, shown))}</div>`}`,
+${all.estimates.length === 0 ? undefined : markup`<div class="matrix">${columnsMarkup('Models and systems', columns, shown)}</div>`}`,
   };
 }
 
@@ -139,7 +139,7 @@ function estimatesSection(
   first: MarkupColumn<KeptEstimate>,
   label: (estimate: KeptEstimate) => string,
 ): Markup {
-  const table = tableMarkup(title, markupTable([first, ...ESTIMATE_COLUMNS, chooseColumn(label)], estimates));
+  const table = columnsMarkup(title, [first, ...ESTIMATE_COLUMNS, chooseColumn(label)], estimates);
   return section(title, [keptEstimatesChart(estimates.slice(0, MAX_DRAWN), label), comparisonForm(table)]);
 }
 
@@ -189,7 +189,7 @@ export function systemsPage({ estimates, systems }: EstimatesView): SiteContent 
   ];
   return {
     title: 'Systems',
-    body: markup`<h1>Systems</h1>${tableMarkup('Systems', markupTable(columns, known))}`,
+    body: markup`<h1>Systems</h1>${columnsMarkup('Systems', columns, known)}`,
   };
 }
 
@@ -220,7 +220,7 @@ export function historyPage(history: readonly KeptEstimate[], systems: Estimates
     title,
     body: markup`<h1>${link(modelAddress(newest.model), newest.model)} on ${link(systemAddress(newest.system), system)}</h1>
 <p class="verdict">${latencyHint(newest)}.</p>
-${section('History', [keptEstimatesChart(all.slice(0, MAX_DRAWN), ({ at }) => timeText(at)), tableMarkup('History', markupTable(columns, all))], 'An estimate that says the same as the one before is not kept again.')}
+${section('History', [keptEstimatesChart(all.slice(0, MAX_DRAWN), ({ at }) => timeText(at)), columnsMarkup('History', columns, all)], 'An estimate that says the same as the one before is not kept again.')}
 ${section('Compare', [markup`<p>${link(address('/compare', [['of', newest.subject]]), 'Compare with other estimates')}</p>`])}`,
   };
 }

@@ -1,9 +1,10 @@
 import { formatMs } from '../../base/format-ms.js';
+import { maxOf } from '../../base/long-lists.js';
 import { Markup, markup } from '../../base/markup.js';
 import type { LoggedEvent, PlatformEvent } from '../../evaluation/event.js';
 import { type EvaluationRecord, evaluationHasEnded, EVALUATION_STATES } from '../../evaluation/records.js';
 import { latencyChart } from '../charts.js';
-import { link, markupTable, type MarkupColumn, tableMarkup } from '../table.js';
+import { link, columnsMarkup, type MarkupColumn } from '../table.js';
 import { intervalText } from './estimate-cells.js';
 import { address, facts, messageMarkup, section, type SiteContent, timeText } from './layout.js';
 
@@ -63,7 +64,7 @@ const LIST_COLUMNS: readonly MarkupColumn<EvaluationRecord>[] = [
 export function runningSection(records: readonly EvaluationRecord[]): Markup | undefined {
   const running = records.filter((record) => !evaluationHasEnded(record));
   if (running.length === 0) return undefined;
-  return section('Evaluations now', [tableMarkup('Evaluations now', markupTable(LIST_COLUMNS, running))]);
+  return section('Evaluations now', [columnsMarkup('Evaluations now', LIST_COLUMNS, running)]);
 }
 
 export function evaluationsPage(records: readonly EvaluationRecord[], state: string): SiteContent {
@@ -83,7 +84,7 @@ export function evaluationsPage(records: readonly EvaluationRecord[], state: str
   return {
     title: 'Evaluations',
     body: markup`<h1>Evaluations</h1><p>${states}</p>
-<form method="get" action="/compare">${tableMarkup('Evaluations', markupTable(columns, records))}
+<form method="get" action="/compare">${columnsMarkup('Evaluations', columns, records)}
 ${records.length === 0 ? undefined : markup`<p><button>Compare the chosen ones</button></p>`}</form>`,
   };
 }
@@ -117,7 +118,7 @@ function estimatesSection(events: readonly LoggedEvent[]): Markup | undefined {
     { title: 'interval (ms)', align: 'right', cell: ({ lowMs, highMs }) => intervalText(lowMs, highMs) },
     { title: 'coverage', align: 'right', cell: ({ coverage }) => `${Math.floor(coverage * 100)} %` },
   ];
-  return section('Estimates', [chart, tableMarkup('Estimates', markupTable(columns, estimates))]);
+  return section('Estimates', [chart, columnsMarkup('Estimates', columns, estimates)]);
 }
 
 export function evaluationPage(view: EvaluationPageView): SiteContent {
@@ -126,7 +127,7 @@ export function evaluationPage(view: EvaluationPageView): SiteContent {
   const hasEnded = evaluationHasEnded(record);
   const last = events.at(-1);
   const measuring = last?.event.kind === 'measuring' ? last.event : undefined;
-  const sequence = Math.max(0, ...events.map((event) => event.sequence));
+  const sequence = Math.max(0, maxOf(events.map((event) => event.sequence)));
   const lines = events.flatMap(({ event, at }) => {
     const text = eventText(event);
     return text === undefined ? [] : [markup`<li>${timeText(at).slice(11)} ${messageMarkup(text)}</li>\n`];

@@ -30,10 +30,6 @@ function propertiesOf({ properties }: Schema): readonly (readonly [string, Schem
   return Object.entries(schemaIn(properties)).map(([name, schema]) => [name, schemaIn(schema)]);
 }
 
-function isTextList({ type, items }: Schema): boolean {
-  return type === 'array' && schemaIn(items).type === 'string';
-}
-
 interface FieldKind {
   readonly kind: 'text' | 'number' | 'boolean' | 'lines' | 'json';
   readonly input: (id: string, attributes: Markup) => Markup;
@@ -65,7 +61,8 @@ function classifyField(schema: Schema): FieldKind {
       return { kind: 'boolean', input: selectInput(['true', 'false']) };
     default: {
       const input: FieldKind['input'] = (id, attributes) => markup`<textarea id="${id}"${attributes}></textarea>`;
-      return { kind: isTextList(schema) ? 'lines' : 'json', input };
+      const isTextList = schema.type === 'array' && schemaIn(schema.items).type === 'string';
+      return { kind: isTextList ? 'lines' : 'json', input };
     }
   }
 }

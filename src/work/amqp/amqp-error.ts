@@ -50,7 +50,10 @@ export function amqpError({ address, user }: NamedBroker, thrown: unknown): Plat
   const said = messageOf(thrown);
   const options = { cause: thrown };
   if (remedy === undefined) {
-    const message = `The broker ${address} cannot be used: ${said}. Check that it runs and can be reached from here.`;
+    const advice = /certificate/.test(said)
+      ? 'Its certificate has to be valid, name this host, and be from an authority that --tls-ca names.'
+      : 'Check that it runs, that it can be reached from here, and whether it needs TLS (amqps://).';
+    const message = `The broker ${address} cannot be used: ${said}. ${advice}`;
     return new PlatformError('unavailable', message, options);
   }
   const who = remedy.withUser === undefined ? '' : `${remedy.withUser} ${user}: `;

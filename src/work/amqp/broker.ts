@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { type Channel, Connection } from 'rabbitmq-client';
 import { PlatformError } from '../../base/errors.js';
 import { amqpError } from './amqp-error.js';
@@ -89,8 +90,15 @@ export class Broker {
   }
 
   async close(): Promise<void> {
-    const tooLong = setTimeout(() => this.connection.unsafeDestroy(), CLOSE_LIMIT_MS);
-    await this.connection.close().catch(() => undefined);
-    clearTimeout(tooLong);
+    await untilClosed(this.connection.close(), CLOSE_LIMIT_MS);
+    this.connection.unsafeDestroy();
   }
+}
+
+/** Waits until something of a broker is closed, or could not be; for a limited time, since the broker may not answer. */
+export async function untilClosed(closing: Promise<unknown>, limitMs: number): Promise<void> {
+  const ended = new AbortController();
+  const limit = setTimeout(limitMs, undefined, { signal: ended.signal });
+  await Promise.race([closing, limit]).catch(() => undefined);
+  ended.abort();
 }

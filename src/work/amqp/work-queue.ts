@@ -23,12 +23,18 @@ import {
   type WorkQueue,
 } from '../work-queue.js';
 import { amqpError } from './amqp-error.js';
-import type { Broker } from './broker.js';
+import { type Broker, untilClosed } from './broker.js';
 import { deliveriesBefore, envelopeOfFailed, envelopeTo, failedIn, workIn } from './carried.js';
 import { FAILED, FAILED_BINDING, FAILED_EXCHANGE, FAILED_QUEUE, workQueue } from './topology.js';
 
 /** A broker that is unavailable, or accepts no messages, for this long causes an error. */
 const GIVE_UP_MS = 2 * 60_000;
+
+/** Then the broker takes work back when the connection ends, which counts as a failed delivery. */
+const RETURN_LIMIT_MS = 3_000;
+
+/** Longest wait for a broker that does not answer when something of it is closed: long enough to give work back. */
+const CLOSE_LIMIT_MS = 10_000;
 
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 5_000;
@@ -48,14 +54,18 @@ export class AmqpWorkQueue implements WorkQueue {
     this.#publisher = publishing.connection.createPublisher({ confirm: true });
   }
 
-  async publish(system: string, message: WorkMessage): Promise<void> {
+  publish(system: string, message: WorkMessage): Promise<void> {
+    return this.#publish(system, message);
+  }
+
+  async #publish(system: string, message: WorkMessage, limitMs?: number): Promise<void> {
     checkBody(message);
     const params = workQueue(system);
     await this.#withPatience(async () => {
       // If the queue was deleted, the message would vanish.
       await this.publishing.connection.queueDeclare(params);
       await this.#send(envelopeTo(params.queue ?? '', message), message.body);
-    });
+    }, limitMs);
   }
 
   async serve(system: string, handler: WorkHandler): Promise<Ongoing> {
@@ -171,8 +181,11 @@ export class AmqpWorkQueue implements WorkQueue {
   }
 
   async #close(): Promise<void> {
-    await Promise.allSettled([...this.#consumers].map((consumer) => consumer.close()));
-    await this.#publisher.close().catch(() => undefined);
+    const consumers = Promise.allSettled([...this.#consumers].map((consumer) => consumer.close()));
+    await untilClosed(
+      consumers.then(() => this.#publisher.close()),
+      CLOSE_LIMIT_MS,
+    );
     await Promise.all([this.broker.close(), this.publishing.close()]);
   }
 
@@ -181,7 +194,7 @@ export class AmqpWorkQueue implements WorkQueue {
     // The client tries again, and the connection itself reports its loss.
     consumer.on('error', () => undefined);
     const close = async (): Promise<void> => {
-      await consumer.close().catch(() => undefined);
+      await untilClosed(consumer.close(), CLOSE_LIMIT_MS);
       this.#consumers.delete(consumer);
     };
     try {
@@ -203,8 +216,10 @@ export class AmqpWorkQueue implements WorkQueue {
         return ConsumerStatus.REQUEUE;
       case 'returned':
         // Published again, because a requeued message counts as a failed delivery.
-        await this.publish(system, message);
-        return ConsumerStatus.ACK;
+        return this.#publish(system, message, RETURN_LIMIT_MS).then(
+          () => ConsumerStatus.ACK,
+          () => ConsumerStatus.REQUEUE,
+        );
       case 'refused': {
         const failedAt = new Date().toISOString();
         const failed = { message, system, reason: handled.reason, failedAt };
@@ -246,7 +261,7 @@ export class AmqpWorkQueue implements WorkQueue {
     }
   }
 
-  async #withPatience<T>(work: () => Promise<T>): Promise<T> {
+  async #withPatience<T>(work: () => Promise<T>, limitMs?: number): Promise<T> {
     const ended = new AbortController();
     const attempts = keepTrying(() => this.#once(work), {
       firstPauseMs: FIRST_PAUSE_MS,
@@ -257,7 +272,7 @@ export class AmqpWorkQueue implements WorkQueue {
       clock: this.clock,
     });
     try {
-      return await this.#orGiveUp(attempts);
+      return await this.#orGiveUp(attempts, limitMs);
     } finally {
       ended.abort();
       attempts.catch(() => undefined);
@@ -265,11 +280,11 @@ export class AmqpWorkQueue implements WorkQueue {
   }
 
   /** @throws PlatformError `unavailable` after a limited time */
-  async #orGiveUp<T>(work: Promise<T>): Promise<T> {
+  async #orGiveUp<T>(work: Promise<T>, limitMs = GIVE_UP_MS): Promise<T> {
     const ended = new AbortController();
     const givenUp = async (): Promise<never> => {
-      await this.clock.sleep(GIVE_UP_MS, ended.signal);
-      const silent = `The broker ${this.broker.address} has confirmed nothing for ${GIVE_UP_MS / 1000} s.`;
+      await this.clock.sleep(limitMs, ended.signal);
+      const silent = `The broker ${this.broker.address} has confirmed nothing for ${limitMs / 1000} s.`;
       const advice = 'Check that it runs and can be reached from here.';
       throw this.publishing.refusal ?? new PlatformError('unavailable', `${silent} ${advice}`);
     };

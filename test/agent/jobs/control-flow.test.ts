@@ -5,7 +5,7 @@ import { CONTROL_FLOW } from '../../onnx/control-flow.js';
 import { measuredBricks } from '../support/measured-bricks.js';
 import { agentForSuite } from '../support/running-agent.js';
 
-describe('a model with constants in its subgraphs, at the kernel cut', { timeout: 120_000 }, () => {
+describe('a model with constants in its subgraphs, at the kernel cut', { timeout: 300_000 }, () => {
   const agent = agentForSuite();
 
   for (const [operator, bytes] of Object.entries(CONTROL_FLOW)) {

@@ -65,6 +65,20 @@ describe('a probe of the core', () => {
     assert.equal(hasWaited, true);
   });
 
+  it('looks at the time of the processor until the threads are idle, twenty times at most', async (t) => {
+    const looksFor = async (busyLooks: number) => {
+      let looks = 0;
+      const cpuUsage = t.mock.method(process, 'cpuUsage', (before?: unknown) => {
+        // A look takes 5 ms; threads that spin take a second of processor time meanwhile.
+        return { user: before !== undefined && looks++ < busyLooks ? 6e5 : 0, system: looks <= busyLooks ? 4e5 : 0 };
+      });
+      await new WorkProbe(() => 0n).take(2);
+      cpuUsage.mock.restore();
+      return looks;
+    };
+    assert.deepEqual([await looksFor(0), await looksFor(3), await looksFor(100)], [1, 4, 20]);
+  });
+
   it('takes no more threads than there are cores, however many the runtime has', { skip: needsLinux }, async () => {
     const threads = (): number => readdirSync('/proc/self/task').length;
     const before = threads();

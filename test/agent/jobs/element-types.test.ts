@@ -142,7 +142,7 @@ const MODELS: Readonly<Record<string, Uint8Array>> = {
   'nothing but a sequence as an output': onlySequences,
 };
 
-describe('values that the bindings of the runtime do not take or return', { timeout: 240_000 }, () => {
+describe('values that the bindings of the runtime do not take or return', { timeout: 600_000 }, () => {
   const agent = agentForSuite();
 
   for (const [name, bytes] of Object.entries(MODELS)) {

@@ -240,7 +240,7 @@ function bytesOf({ inputs, nodes, outputs, rest }: Case): Uint8Array {
   return model({ input, node: [...nodes], output: outputs.map((name) => value(name)), ...rest }, OPSETS);
 }
 
-describe('inputs whose values must fit other inputs', { timeout: 240_000 }, () => {
+describe('inputs whose values must fit other inputs', { timeout: 600_000 }, () => {
   const agent = agentForSuite();
 
   for (const [name, one] of Object.entries(CASES)) {
@@ -286,7 +286,7 @@ describe('inputs whose values must fit other inputs', { timeout: 240_000 }, () =
   });
 });
 
-describe('values that a user gives', { timeout: 120_000 }, () => {
+describe('values that a user gives', { timeout: 300_000 }, () => {
   const agent = agentForSuite();
 
   test('reach the bricks of the optimized graph and change their signatures', async () => {

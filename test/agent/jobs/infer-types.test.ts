@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PlatformError } from '../../../src/base/errors.js';
+import type { Benchmark } from '../../../src/measurement/benchmark.js';
+import type { TensorType } from '../../../src/onnx/model/model.js';
 import { inferTypes } from '../../../src/agent/jobs/infer-types.js';
 import type { InferredValue } from '../../../src/onnx/layers/layer-graph.js';
 import type { TensorValue } from '../../../src/predictor/tensor-value.js';
@@ -199,4 +201,81 @@ test('a large value of integers has its range wherever its ends are, other large
     return [name, { elementType, dims: sizes, ...rest }] as const;
   });
   assert.deepEqual(found, new Map([...expected, ['hidden', { elementType: 'int4', dims: [3, 4] }]]));
+});
+
+test('values that steer have their content up to 32 MiB together', async () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const benchmark = benchmarkOf({
+    inputs: { x: { dims: [2, 3] } },
+    nodes: names.flatMap((name) => [
+      { opType: 'Relu', inputs: ['x'], outputs: [name] },
+      { opType: 'NonZero', inputs: [name], outputs: [`at_${name}`] },
+    ]),
+    outputs: names.map((name) => `at_${name}`),
+  });
+  const sizes = [8, 8, 8, 7.5, 1, 0.5];
+  const found = names.map((name, index) => {
+    const count = (sizes[index] ?? 0) * 2 ** 17;
+    const value: TensorValue = { elementType: 'float64', dims: [count], bytes: new Uint8Array(count * 8) };
+    return [name, value] as const;
+  });
+  const context = fakeContext({ predictor: fakePredictor({ evaluate: () => Promise.resolve(new Map(found)) }) });
+  const values = await inferTypes({ benchmark, memoryLimitBytes: 1e9, steeringValues: true }, context);
+  assert.deepEqual(
+    names.map((name) => (values.get(name)?.content?.length ?? 0) / 2 ** 20),
+    [8, 8, 8, 7.5, 0, 0.5],
+  );
+});
+
+describe('types that a runtime infers without a run', () => {
+  const type = (dims: readonly number[]): TensorType => ({ elementType: 'float32', dims });
+  const chain = benchmarkOf({
+    inputs: { x: { dims: [2, 3] } },
+    nodes: [
+      { opType: 'Relu', inputs: ['x'], outputs: ['between'] },
+      { opType: 'Neg', inputs: ['between'], outputs: ['y'] },
+    ],
+    outputs: ['y'],
+  });
+
+  /** The values with types, and whether the graph ran. @param answers of the runtime, in their order */
+  async function inferFrom(benchmark: Benchmark, ...answers: readonly (Record<string, TensorType> | Error)[]) {
+    let asked = 0;
+    const inferStaticTypes = (): Promise<ReadonlyMap<string, TensorType>> => {
+      const answer = answers[asked++];
+      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(new Map(Object.entries(answer ?? {})));
+    };
+    const ofRun: TensorValue = { ...type([17]), bytes: new Uint8Array(17 * 4) };
+    const fake = fakePredictor({ evaluate: () => Promise.resolve(new Map([['ran', ofRun]])) });
+    const context = fakeContext({ predictor: { ...fake, inferStaticTypes } });
+    const found = await inferTypes({ benchmark, memoryLimitBytes: 1e9 }, context);
+    return { found: Object.fromEntries(found), isRun: found.has('ran'), asked };
+  }
+
+  test('are taken where they are those of all values', async () => {
+    const all = { between: type([2, 3]), y: type([2, 3]) };
+    assert.deepEqual(await inferFrom(chain, all), { found: all, isRun: false, asked: 1 });
+  });
+
+  test('are not enough where one is missing or the runtime refuses the graph', async () => {
+    assert.equal((await inferFrom(chain, { y: type([2, 3]) })).isRun, true);
+    assert.equal((await inferFrom(chain, new Error('no such operator'))).isRun, true);
+  });
+
+  test('are those of scalars only where their shape has no elements', async () => {
+    const all = { between: type([2, 3]), y: type([]) };
+    const shapeOf = (rank: number) => ({ 'dlbricks.shape.float32.y': { elementType: 'int64', dims: [rank] } as const });
+    assert.deepEqual(await inferFrom(chain, all, shapeOf(0)), { found: all, isRun: false, asked: 2 });
+    assert.equal((await inferFrom(chain, all, shapeOf(2))).isRun, true);
+  });
+
+  test('are not asked for where the content of a value may matter', async () => {
+    const shape = benchmarkOf({
+      inputs: { x: { dims: [2, 3] } },
+      nodes: [{ opType: 'Shape', inputs: ['x'], outputs: ['y'] }],
+      outputs: ['y'],
+    });
+    const { isRun, asked } = await inferFrom(shape, { y: { elementType: 'int64', dims: [2] } });
+    assert.deepEqual([isRun, asked], [true, 0]);
+  });
 });

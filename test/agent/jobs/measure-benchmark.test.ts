@@ -107,6 +107,7 @@ describe('measuring', () => {
   test('warm-up runs and timed runs are kept apart, each in order', async () => {
     const { measured } = await measureOn({ runMs: [9, 8, 3, 1, 2] }, { warmupRuns: 2, runs: 3 });
     assert.deepEqual(measured.outcome, { kind: 'samples', warmupMs: [9, 8], runMs: [3, 1, 2] });
+    assert.equal(measured.peakMemoryBytes, 1);
   });
 
   test('a short model warms up for 10 ms, and only the warm-up runs that were asked for are kept', async () => {
@@ -241,6 +242,7 @@ describe('measuring', () => {
   test('a trace distinguishes runs of a brick from those of a whole model', async () => {
     const bricksOf = async (name?: string): Promise<unknown> => {
       const { spans } = await measureOn({ runMs: [1], level: 'MODEL_TRACE', ...(name !== undefined && { name }) });
+      assert.equal(spans[0]?.name, 'load_model');
       const [run] = spans.find((span) => span.name === 'evaluate')?.children ?? [];
       return run?.attributes['bricks'];
     };

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { describe, test } from 'node:test';
+import type { MeasureProgress } from '../../../src/agent/benchmark-agent.js';
 import { measureBricks, collectOutcomes } from '../../../src/agent/jobs/measure-bricks.js';
 import { openProfiled } from '../../../src/agent/jobs/profiled-runs.js';
 import { type Composite, buildComposite } from '../../../src/composite/composite.js';
+import { trimmedMean } from '../../../src/measurement/trimmed-mean.js';
 import type { Predictor } from '../../../src/predictor/predictor.js';
 import type { ProfiledKernel, ProfiledRun } from '../../../src/predictor/profile.js';
 import { withTemporaryFolder } from '../../onnx/temporary-folder.js';
@@ -35,6 +37,18 @@ describe('samples of a composite', () => {
     );
   });
 
+  test('have their share of what disturbs each run in one of them', () => {
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const profile = names.map((disturbed) => {
+      const kernels = names.map((name) => kernel(name, name === disturbed ? 30_000 : 20_000));
+      return { durationNs: 200_000, kernels };
+    });
+    const nodesOf = names.map((name) => [name]);
+    const outcomes = collectOutcomes({ ...composite, nodesOf, times: 1 }, profile, cost);
+    // A run takes 110 µs, and the trimmed means of the kernels are 20 µs each.
+    for (const { runMs } of outcomes) assert.equal(trimmedMean(runMs).toFixed(6), '0.022000');
+  });
+
   test('are the mean over the times of a brick', () => {
     const kernels = [kernel('a', 10_000), kernel('b', 20_000, 3), kernel('c', 30_000), kernel('d', 40_000, 3)];
     // A brick of two nodes, in two times.
@@ -50,13 +64,17 @@ describe('samples of a composite', () => {
 
 describe('a profile that does not match its composite', () => {
   /** Measures one brick with a runtime that keeps this profile. The protocol has one warm-up run and three runs. */
-  function measureWith(profile: (runs: readonly ProfiledRun[]) => readonly ProfiledRun[]) {
+  function measureWith(
+    profile: (runs: readonly ProfiledRun[]) => readonly ProfiledRun[],
+    reports: MeasureProgress[] = [],
+  ) {
     const { nodesOf, idleNodes } = buildComposite([relu], 0);
     const kernels = [...nodesOf.flat(), ...[...idleNodes.values()].flat()].map((name) => kernel(name, 5000));
     const kept = profile(Array.from({ length: 4 }, () => ({ durationNs: 20_000, kernels })));
     const predictor = fakePredictor({}, kept);
     return withTemporaryFolder((temporaryFolder) => {
-      const context = fakeContext({ predictor, temporaryFolder });
+      const onProgress = (report: MeasureProgress) => Promise.resolve(void reports.push(report));
+      const context = fakeContext({ predictor, temporaryFolder, onProgress });
       const repetition = { times: 1, weightSets: 1 };
       const setup = { runOptions, ...setupOf({ ...protocol, warmupRuns: 1, runs: 3, minRuns: 3 }) };
       return measureBricks({ kind: 'measure-bricks', bricks: [relu], paddingBytes: 0, repetition, ...setup }, context);
@@ -84,7 +102,10 @@ describe('a profile that does not match its composite', () => {
   });
 
   test('and one that does match has samples', async () => {
-    const [measured] = await measureWith((runs) => runs);
+    const reports: MeasureProgress[] = [];
+    const [measured] = await measureWith((runs) => runs, reports);
+    assert.deepEqual(reports[0], { phase: 'preparing', runsDone: 0, runsTotal: 4 });
+    assert.deepEqual([measured?.peakMemoryBytes, measured?.conditions?.cores], [1, 1]);
     assert.deepEqual(measured?.outcome.kind === 'samples' && measured.outcome.runMs, [0.005, 0.005, 0.005]);
   });
 });

@@ -39,7 +39,7 @@ function kernelsOf(model: Awaited<ReturnType<typeof readModel>>): readonly strin
   });
 }
 
-describe('optimizing', { timeout: 120_000 }, () => {
+describe('optimizing', { timeout: 300_000 }, () => {
   const agent = agentForSuite();
 
   test('a graph comes back as kernels, without weights and with every type', async () => {
@@ -175,6 +175,46 @@ describe('large weights of a graph that is optimized', { skip }, () => {
     assert.equal(graph.nodes.length, 2);
   });
 });
+
+test(
+  'large weights stay where at most half of them change: filters, and what is computed from constants',
+  { skip },
+  async () => {
+    const nodes = (opType: string, x: string, w: string, y: string) => ({ opType, inputs: [x, w], outputs: [y] });
+    /** Whether the runtime writes the weights v and w, of so many KiB, into memory. */
+    const isInMemory = async (vKiB: number, wKiB: number, ...list: readonly ReturnType<typeof nodes>[]) => {
+      const weight = (kib: number) => ({ dims: [kib, 256], role: 'weight' }) as const;
+      const benchmark = benchmarkOf({
+        inputs: { x: { dims: [1, 256] }, v: weight(vKiB), w: weight(wKiB) },
+        nodes: [...list],
+        outputs: ['y'],
+      });
+      const folders: string[] = [];
+      const optimize: Predictor['optimize'] = (_model, _runOptions, folder) => {
+        folders.push(folder);
+        return Promise.reject(new Error('not needed'));
+      };
+      const predictor = { ...fakePredictor({}), mapsWeightFiles: true, optimize };
+      const context = fakeContext({ predictor, temporaryFolder: temporaryFolderPath() });
+      const job = { kind: 'optimize', benchmark, runOptions: RUN_OPTIONS, memoryLimitBytes: 2 ** 30 } as const;
+      await assert.rejects(optimizeGraph(job, context), /not needed/);
+      removeTemporaryFolders(context.temporaryFolder);
+      return folders[0]?.startsWith('/dev/shm/');
+    };
+    const products = [nodes('MatMul', 'x', 'v', 'h'), nodes('MatMul', 'h', 'w', 'y')];
+    assert.equal(await isInMemory(8192, 8192, ...products), true);
+    assert.equal(await isInMemory(8192, 8191, ...products), false, 'less than 16 MiB');
+    const filters = [nodes('Conv', 'x', 'v', 'h'), nodes('MatMul', 'h', 'w', 'y')];
+    assert.equal(await isInMemory(8192, 8192, ...filters), true);
+    assert.equal(await isInMemory(8193, 8192, ...filters), false);
+    const computed = [
+      nodes('Transpose', 'v', '', 't'),
+      nodes('Add', 't', 'w', 'sum'),
+      nodes('MatMul', 'x', 'sum', 'y'),
+    ];
+    assert.equal(await isInMemory(1, 16384, ...computed), false);
+  },
+);
 
 test('a file that the runtime did not write is the error of the job', async () => {
   await withTemporaryFolder(async (temporaryFolder) => {

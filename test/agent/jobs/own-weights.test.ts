@@ -21,7 +21,7 @@ const RUN_OPTIONS = buildRunOptions(1);
 const folder = mkdtempSync(join(tmpdir(), 'dlbricks-weights-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('a model with its own weights', { timeout: 120_000 }, () => {
+describe('a model with its own weights', { timeout: 300_000 }, () => {
   const weightFiles = new Map<string, string>();
   const agent = agentForSuite({ weightFiles });
 

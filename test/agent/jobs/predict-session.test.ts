@@ -5,6 +5,7 @@ import type { Predictor } from '../../../src/predictor/predictor.js';
 import type { TensorValue } from '../../../src/predictor/tensor-value.js';
 import type { PredictionModel } from '../../../src/registry/prediction-model.js';
 import { SpanRecorder } from '../../../src/tracing/span-recorder.js';
+import type { TraceLevel } from '../../../src/tracing/trace-level.js';
 import { coloredPictures } from '../support/colored-pictures.js';
 import { fakePredictor } from '../support/fake-context.js';
 import { PICTURE_STEPS } from '../support/prediction-models.js';
@@ -89,6 +90,7 @@ describe('a model of tensors', () => {
     const predictor: Predictor = {
       ...fake,
       open: async (...given) => {
+        assert.deepEqual([...given], [{ kind: 'file', path: 'm.onnx' }, runOptions]);
         const opened = await fake.open(...given);
         const prepare = (feeds: ReadonlyMap<string, TensorValue>) => {
           for (const [name, { dims, bytes }] of feeds) {
@@ -121,6 +123,25 @@ describe('a model of tensors', () => {
     const { x, table, elements } = await fedWith({ kind: 'tensors', elements: [element(1), element(4)] });
     assert.deepEqual(x, { dims: [2, 3], numbers: [1, 2, 3, 4, 5, 6] });
     assert.deepEqual([table, elements], [{ dims: [2], numbers: [8, 9] }, 2]);
+  });
+
+  test('has its steps and its run in a trace, and the kernels of a run of its own in a deeper one', async () => {
+    const tensors = { inputDims: [], outputDims: [], inputTypes: [], outputTypes: [], elementType: '', inner: [] };
+    const kernel = { name: 'relu', opType: 'Relu', executionProvider: 'cpu', startNs: 0, durationNs: 1, ...tensors };
+    const predictor = fakePredictor({}, [{ durationNs: 1, kernels: [kernel] }]);
+    const session = await PredictSession.open(model, runOptions, predictor);
+    const tracedAt = async (level: TraceLevel) => {
+      const recorder = new SpanRecorder(level);
+      const input = { kind: 'made-up', first: 0, count: 1 } as const;
+      await session.predict({ input, featureLimit: 0 }, recorder);
+      const [before, predict, after] = recorder.take();
+      assert.deepEqual([before?.name, predict?.name, after?.name], ['preprocess', 'predict', 'postprocess']);
+      const [run, ...others] = predict?.children ?? [];
+      assert.deepEqual([run?.name, run?.level, others], ['c_predict', 'MODEL_TRACE', []]);
+      return [run?.attributes['evaluation_trace_level'], run?.children.map(({ name }) => name)];
+    };
+    assert.deepEqual(await tracedAt('MODEL_TRACE'), ['MODEL_TRACE', []]);
+    assert.deepEqual(await tracedAt('FRAMEWORK_TRACE'), ['FRAMEWORK_TRACE', ['relu']]);
   });
 
   test('gets the same made-up values for an element in a batch of any size', async () => {

@@ -38,6 +38,16 @@ test('one run describes its outputs: a checksum, the norm of finite elements, th
   assert.deepEqual(await of(0), [['y', { ...expected, elements: [], stride: 1 }]]);
 });
 
+test('a value without elements is described as well', async () => {
+  const empty = { elementType: 'float32' as const, dims: [0], bytes: new Uint8Array() };
+  const context = fakeContext({
+    predictor: fakePredictor({ evaluate: () => Promise.resolve(new Map([['y', empty]])) }),
+  });
+  const request = { kind: 'run-once', benchmark: relu, runOptions, memoryLimitBytes: 1e9, everyValue: false } as const;
+  const value = (await runOnce({ ...request, elements: 4 }, context)).get('y');
+  assert.deepEqual([value?.stride, value?.elements, value?.first, value?.norm], [1, [], [], 0]);
+});
+
 test('an answer has at most 65,536 elements of a value, and two million of all, from all over each value', async () => {
   const valuesOf = async (values: number, elements: number) => {
     const bytes = new Uint8Array(Float32Array.from({ length: elements }, (_, i) => i).buffer);

@@ -15,13 +15,24 @@ function spansAt(level: TraceLevel) {
 
 test('a trace has all runs in one span, and each run at the level of models', () => {
   const [warmUp, evaluate] = spansAt('MODEL_TRACE');
-  assert.deepEqual([warmUp?.name, warmUp?.durationNs, warmUp?.children], ['warm_up', 2e6, []]);
-  assert.deepEqual([evaluate?.name, evaluate?.durationNs], ['evaluate', 22e6]);
+  assert.ok(warmUp !== undefined && evaluate !== undefined);
+  const { startUnixNano, ...warmUpRest } = warmUp;
+  const attributes = { num_warmup_batches: 1, num_batches: 2 };
+  const ofAll = { level: 'APPLICATION_TRACE', attributes };
+  assert.deepEqual(warmUpRest, { ...ofAll, name: 'warm_up', durationNs: 2e6, children: [] });
+  const msAfter = (span: { readonly startUnixNano: bigint }) => Number(span.startUnixNano - startUnixNano) / 1e6;
   assert.deepEqual(
-    evaluate?.children.map(({ attributes }) => attributes),
-    [0, 1].map((position) => ({ evaluation_trace_level: 'MODEL_TRACE', batch_index: position })),
+    [evaluate.name, evaluate.level, evaluate.durationNs, msAfter(evaluate)],
+    ['evaluate', 'APPLICATION_TRACE', 22e6, 10],
   );
-  assert.deepEqual(evaluate?.attributes, { num_warmup_batches: 1, num_batches: 2 });
+  assert.deepEqual(
+    evaluate.children.map((run) => ({ ...run, startUnixNano: msAfter(run) })),
+    [10, 30].map((ms, position) => ({
+      ...{ name: 'c_predict', level: 'MODEL_TRACE', startUnixNano: ms, durationNs: 2e6, children: [] },
+      attributes: { evaluation_trace_level: 'MODEL_TRACE', batch_index: position },
+    })),
+  );
+  assert.deepEqual(evaluate.attributes, attributes);
   assert.deepEqual(
     spansAt('APPLICATION_TRACE').map(({ children }) => children),
     [[], []],
@@ -104,7 +115,11 @@ test("a kernel's sections of the thread pool are put one after another, without 
   const at = kernels[0]?.startUnixNano ?? 0n;
   assert.deepEqual(
     kernels.map(({ children }) =>
-      children.map((span) => [span.name, Number(span.startUnixNano - at), span.durationNs]),
+      children.map(({ startUnixNano, attributes, level, ...span }) => {
+        assert.deepEqual(attributes, { section: span.name.split(' ')[1], placed: 'one after another' });
+        assert.deepEqual([level, span.children], ['SYSTEM_LIBRARY_TRACE', []]);
+        return [span.name, Number(startUnixNano - at), span.durationNs];
+      }),
     ),
     [
       [

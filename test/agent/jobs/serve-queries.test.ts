@@ -158,6 +158,10 @@ test('queries that wait are answered by one run of the model for their number', 
   assert.equal(answer?.error, 'no model was opened for runs of 2 samples');
 });
 
+test('a load run without queries ends', async () => {
+  assert.deepEqual((await serve([])).answers, []);
+});
+
 test('a run that fails is the answer to its query, and the next query is served', async () => {
   const { answers } = await serve([1, 1, 1], {}, 1);
   assert.deepEqual(

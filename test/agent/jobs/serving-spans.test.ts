@@ -25,8 +25,14 @@ test('a query has its time in the queue and its run in the trace, and a long loa
     ],
   );
   const [queue, run] = first.children;
-  assert.equal(run?.attributes['batch'], 4);
+  assert.deepEqual(run?.attributes, { batch: 4, evaluation_trace_level: 'MODEL_TRACE' });
   assert.equal(queue?.startUnixNano, first.startUnixNano);
+  assert.equal(run.startUnixNano - first.startUnixNano, 2n * MS);
+  for (const { level } of [first, queue, run]) assert.equal(level, 'MODEL_TRACE');
+  assert.deepEqual(
+    [queue.attributes, queue.children, run.children, second.attributes],
+    [{}, [], [], { query_index: 1, samples: 1 }],
+  );
   assert.equal(second.startUnixNano - first.startUnixNano, 10n * MS);
 });
 

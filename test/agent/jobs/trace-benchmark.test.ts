@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { kernelTable } from '../../../src/agent/kernel-table.js';
 import type { KernelTrace } from '../../../src/agent/layer-trace.js';
+import { type CoreProbe, NO_PROBE } from '../../../src/agent/jobs/core-probe.js';
 import { traceBenchmark } from '../../../src/agent/jobs/trace-benchmark.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import {
@@ -99,25 +100,42 @@ describe('an agent traces a model', () => {
 
 test('a trace covers the runs before, with and after the profile', async () => {
   let runs = 0;
-  const profile = Array.from({ length: 4 }, () => ({ durationNs: 1, kernels: [] }));
+  const profile = Array.from({ length: 5 }, () => ({ durationNs: 1, kernels: [] }));
   const recorder = new SpanRecorder('FRAMEWORK_TRACE');
   const { conditions } = await withTemporaryFolder((temporaryFolder) => {
     const predictor = fakePredictor({ execute: () => Promise.resolve(void runs++) }, profile);
     const context = fakeContext({ predictor, temporaryFolder, recorder, majorFaults: () => runs });
-    const setup = setupOf({ ...protocol, warmupRuns: 0, runs: 4 });
+    const setup = setupOf({ ...protocol, warmupRuns: 1, runs: 4 });
     return traceBenchmark({ kind: 'trace', benchmark: relu, runOptions, ...setup }, context);
   });
   assert.equal(conditions?.majorFaults, 8);
   const spans = recorder.take();
   assert.deepEqual(
     spans.map(({ name }) => name),
-    ['load_model', 'evaluate', 'load_model', 'evaluate', 'load_model', 'evaluate'],
+    ['load_model', 'warm_up', 'evaluate', 'load_model', 'warm_up', 'evaluate', 'load_model', 'warm_up', 'evaluate'],
   );
   const evaluations = spans.filter(({ name }) => name === 'evaluate');
   assert.deepEqual(
     evaluations.map(({ children }) => children.map(({ attributes }) => attributes['evaluation_trace_level'])),
     [Array(2).fill('MODEL_TRACE'), Array(4).fill('FRAMEWORK_TRACE'), Array(2).fill('MODEL_TRACE')],
   );
+});
+
+test('a trace is as shared as its most shared series', async () => {
+  const profile = Array.from({ length: 4 }, () => ({ durationNs: 1, kernels: [] }));
+  let probes = 0;
+  // The first series has two runs, with a probe before and after each.
+  const coreProbe: CoreProbe = {
+    ...NO_PROBE,
+    take: () => Promise.resolve(probes++ < 3 ? 1 : 0),
+    isShared: (probeNs) => probeNs > 0,
+  };
+  const { conditions } = await withTemporaryFolder((temporaryFolder) => {
+    const context = fakeContext({ predictor: fakePredictor({}, profile), temporaryFolder, coreProbe });
+    const setup = setupOf({ ...protocol, warmupRuns: 0, runs: 4, minRuns: 4 });
+    return traceBenchmark({ kind: 'trace', benchmark: relu, runOptions, ...setup }, context);
+  });
+  assert.deepEqual([conditions?.sharedShare, conditions?.droppedRuns], [1, 0]);
 });
 
 test('a trace of one run has one series without the profile, and closes each session', async () => {

@@ -4,7 +4,7 @@ import { processorTimesIn, throttledMsIn, watchConditions } from '../../../src/a
 
 /** As proc_stat(5) describes it; USER_HZ is 100. */
 function procStat({ user = 0, idle = 0, steal = 0, cores = 2 } = {}): string {
-  const core = (name: string): string => `${name} ${user} 1 2 ${idle} 5 1 1 ${steal} 0 0`;
+  const core = (name: string): string => `${name} ${user} 1 2 ${idle} 5 3 4 ${steal} 0 0`;
   return [core('cpu '), ...Array.from({ length: cores }, (_, i) => core(`cpu${i}`)), 'intr 1', ''].join('\n');
 }
 
@@ -12,13 +12,19 @@ describe('processor times from Linux', () => {
   test('are read in ms, without idle time', () => {
     assert.deepEqual(processorTimesIn(procStat({ user: 100, idle: 9999, steal: 7 })), {
       cores: 2,
-      busyMs: (100 + 1 + 2 + 1 + 1) * 10,
+      busyMs: (100 + 1 + 2 + 3 + 4) * 10,
       stealMs: 70,
     });
   });
 
+  test('are read from a kernel whose last time is that of steal', () => {
+    assert.equal(processorTimesIn('cpu  1 2 3 4 5 6 7 8\ncpu0 1 2\n')?.stealMs, 80);
+  });
+
   for (const text of [
     '',
+    'cpu  1 2 3 4 5 6 7\ncpu0 1 2\n',
+    'cpu  1 2 3 4 5 6 7 8\n',
     'cpu',
     'cpu  1 2 3\ncpu0 1 2 3\n',
     'cpu  a b c d e f g h\n',
@@ -37,13 +43,13 @@ describe('processor times from Linux', () => {
 describe('watching the conditions on the machine', () => {
   const watched = (before: Record<string, string>, after: Record<string, string>) => {
     let files = before;
-    let nowNs = 0n;
+    let nowNs = 1_000_000_000n;
     const conditions = watchConditions(
       () => nowNs,
       (path) => files[path],
     );
     files = after;
-    nowNs = 2_000_000_000n;
+    nowNs = 3_000_000_000n;
     return conditions();
   };
   const frequency = '/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq';
@@ -77,6 +83,16 @@ describe('watching the conditions on the machine', () => {
     t.mock.method(process, 'cpuUsage', () => used.shift());
     const conditions = watched({ '/proc/stat': procStat({ user: 100 }) }, { '/proc/stat': procStat({ user: 400 }) });
     assert.equal(conditions?.othersMs, 2000);
+  });
+
+  test('gives no time of others where this process took more than the machine counts, and no negative steal', (t) => {
+    const used = [0, 5e6].map((user) => ({ user, system: 0 }));
+    t.mock.method(process, 'cpuUsage', () => used.shift());
+    const conditions = watched(
+      { '/proc/stat': procStat({ user: 100, steal: 9 }) },
+      { '/proc/stat': procStat({ user: 101, steal: 7 }) },
+    );
+    assert.deepEqual([conditions?.othersMs, conditions?.stealMs], [0, 0]);
   });
 
   test('leaves out values that the machine does not provide', () => {

@@ -46,7 +46,7 @@ function elements(...tensors: Element['tensors'][number][]): PredictionInputs {
   return { $case: 'elements', value: { elements: value } };
 }
 
-describe('predicting one by one', { timeout: 120_000 }, () => {
+describe('predicting one by one', { timeout: 300_000 }, () => {
   const agent = agentForSuite({ resolveModel: predictionModels(), access: { isAllowedAddress: () => true } });
   let client: PredictionClient;
   let web: Server;
@@ -66,28 +66,30 @@ describe('predicting one by one', { timeout: 120_000 }, () => {
     web.close();
   });
 
-  async function opened(modelName: string, settings: PredictionSettings = {}): Promise<string> {
+  /** The open models by their names and batches: each is a process. */
+  const opened = new Map<string, Promise<string>>();
+
+  function open(modelName: string, settings: PredictionSettings): Promise<string> {
+    const key = `${modelName} ${settings.batchSize}`;
     const model = { modelName, modelVersion: '', frameworkName: '', frameworkVersion: '' };
-    return client.open(model, settings, never);
+    const id = opened.get(key) ?? client.open(model, settings, never);
+    opened.set(key, id);
+    return id;
   }
 
   /** Ids of inputs, each with its first class or its failure. */
-  async function found(modelName: string, inputs: PredictionInputs, settings: PredictionSettings = {}) {
-    const id = await opened(modelName, settings);
+  async function found(modelName: string, inputs: PredictionInputs, settings = { batchSize: 3 }) {
+    const id = await open(modelName, settings);
     const rows: (readonly [string, number | string])[] = [];
     const sizes: number[] = [];
-    try {
-      for await (const { inputId, outcome, batch } of client.predictEach(id, inputs, never)) {
-        if (batch !== undefined) sizes.push(batch.size);
-        if (outcome.kind === 'failure') rows.push([inputId, `${outcome.code}: ${outcome.message}`]);
-        else {
-          const [first] = outcome.features;
-          assert.ok(first?.kind === 'classification' || first?.kind === 'raw');
-          rows.push([inputId, first.kind === 'raw' ? first.dims.join() : first.index]);
-        }
+    for await (const { inputId, outcome, batch } of client.predictEach(id, inputs, never)) {
+      if (batch !== undefined) sizes.push(batch.size);
+      if (outcome.kind === 'failure') rows.push([inputId, `${outcome.code}: ${outcome.message}`]);
+      else {
+        const [first] = outcome.features;
+        assert.ok(first?.kind === 'classification' || first?.kind === 'raw');
+        rows.push([inputId, first.kind === 'raw' ? first.dims.join() : first.index]);
       }
-    } finally {
-      await client.closeModel(id);
     }
     return { rows, sizes };
   }
@@ -151,9 +153,7 @@ describe('predicting one by one', { timeout: 120_000 }, () => {
       const scores = [0, 1, 2].map((index) => weightAt(3 * token + index));
       return scores.indexOf(Math.max(...scores));
     };
-    const { rows, sizes } = await found('tokens', elements(ints([4, 7]), ints([1, 2, 3]), ints([5, 9, 0])), {
-      batchSize: 8,
-    });
+    const { rows, sizes } = await found('tokens', elements(ints([4, 7]), ints([1, 2, 3]), ints([5, 9, 0])));
     assert.deepEqual(rows, [
       ['e0', best(7)],
       ['e1', best(3)],
@@ -164,7 +164,7 @@ describe('predicting one by one', { timeout: 120_000 }, () => {
   });
 
   test('a token that the model does not know fails alone', async () => {
-    const { rows } = await found('tokens', elements(ints([1, 2]), ints([1, 1000]), ints([2, 3])), { batchSize: 3 });
+    const { rows } = await found('tokens', elements(ints([1, 2]), ints([1, 1000]), ints([2, 3])));
     assert.match(String(rows[1]?.[1]), /^model: the runtime could not run the graph: .*1000/);
     assert.deepEqual(
       rows.map(([, value]) => typeof value),
@@ -230,6 +230,10 @@ describe('predicting one by one', { timeout: 120_000 }, () => {
     await assert.rejects(
       ask({ predictor: { id: 'x', duration: undefined }, inputs: images(...pictures) }),
       hasStatus(status.NOT_FOUND, /no model is open/),
+    );
+    await assert.rejects(
+      ask({ inputs: images(...pictures) }),
+      hasStatus(status.INVALID_ARGUMENT, /predictor\.id is empty/),
     );
     raw.close();
   });

@@ -18,7 +18,7 @@ import { agentForSuite } from '../support/running-agent.js';
 
 const FIXTURES = join(import.meta.dirname, '../../../../test/processing/fixtures');
 
-describe('predicting for pictures', { timeout: 120_000 }, () => {
+describe('predicting for pictures', { timeout: 300_000 }, () => {
   const agent = agentForSuite({ resolveModel: predictionModels() });
   let client: PredictClient;
   let pictures: readonly Buffer[];

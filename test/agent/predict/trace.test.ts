@@ -9,7 +9,7 @@ import { foundIn, type PredictClient, predictClient } from '../support/predict-c
 import { predictionModels } from '../support/prediction-models.js';
 import { agentForSuite } from '../support/running-agent.js';
 
-describe('the trace of a prediction', { timeout: 120_000 }, () => {
+describe('the trace of a prediction', { timeout: 300_000 }, () => {
   const agent = agentForSuite({ resolveModel: predictionModels() });
   let tracing: Tracing;
   let client: PredictClient;

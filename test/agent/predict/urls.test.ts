@@ -13,7 +13,8 @@ describe('predicting for URLs', { timeout: 60_000 }, () => {
   const resolveModel = predictionModels();
   const careful = agentForSuite({ resolveModel });
   const trusting = agentForSuite({ resolveModel, access: { isAllowedAddress: () => true } });
-  const clients: PredictClient[] = [];
+  /** The client of each agent, with its open model. */
+  const places: (readonly [PredictClient, string])[] = [];
   let pictures: readonly Buffer[];
   let server: Server;
   let origin: string;
@@ -26,23 +27,20 @@ describe('predicting for URLs', { timeout: 60_000 }, () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    clients.push(...[careful(), trusting()].map(({ address }) => predictClient(address)));
+    for (const { address } of [careful(), trusting()]) {
+      const client = predictClient(address);
+      places.push([client, await client.open('classifier')]);
+    }
   });
   after(() => {
-    for (const client of clients) client.close();
+    for (const [client] of places) client.close();
     server.closeAllConnections();
     server.close();
   });
 
-  async function withModel<T>(place: number, work: (client: PredictClient, id: string) => Promise<T>): Promise<T> {
-    const client = clients[place];
-    assert.ok(client);
-    const id = await client.open('classifier');
-    try {
-      return await work(client, id);
-    } finally {
-      await client.closeModel(id);
-    }
+  async function withModel(place: number, work: (client: PredictClient, id: string) => Promise<void>): Promise<void> {
+    const [client, id] = places[place] ?? assert.fail();
+    await work(client, id);
   }
 
   test('they give the same features as their pictures', async () => {

@@ -38,7 +38,7 @@ async function directly(bytes: Buffer, k: number): Promise<readonly { index: num
     .slice(0, k);
 }
 
-describe('a model of the zoo', { timeout: 120_000 }, () => {
+describe('a model of the zoo', { timeout: 300_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'mlmodelscope-test-'));
   after(() => rmSync(folder, { recursive: true, force: true }));
   const labels = Array.from({ length: 1000 }, (_, i) => `class ${i}`);

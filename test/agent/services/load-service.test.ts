@@ -23,7 +23,7 @@ import { agentForSuite } from '../support/running-agent.js';
 const SILENCE_LIMIT_MS = 400;
 const READ_CLOCK: ServeRequest = { request: { $case: 'readClock', value: {} } };
 
-describe('a client of a load run that is silent', { timeout: 120_000 }, () => {
+describe('a client of a load run that is silent', { timeout: 300_000 }, () => {
   const agent = agentForSuite({ silenceLimitMs: SILENCE_LIMIT_MS });
 
   async function serve(use: (call: ClientDuplexStream<ServeRequest, ServeResponse>) => Promise<void>): Promise<void> {

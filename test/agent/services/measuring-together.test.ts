@@ -47,7 +47,7 @@ function bySignature(measured: readonly MeasuredRequest[]): ReadonlyMap<string, 
   return new Map(measured.map(({ measurement }) => [measurement.signature, measurement]));
 }
 
-describe('bricks that are measured together', { timeout: 120_000 }, () => {
+describe('bricks that are measured together', { timeout: 300_000 }, () => {
   const agent = agentForSuite();
 
   test('have samples, each under its own signature and in its context', async () => {

@@ -3,11 +3,17 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import {
   ExecutionOptions,
+  ImagesRequest,
   PredictionOptions,
   PredictorCloseRequest,
   PredictorOpenRequest,
   PredictService,
+  ResetRequest,
 } from '../../../src/generated/mlmodelscope/org/dlframework/predictor.js';
+import {
+  DescribePredictorRequest,
+  PredictionServiceService,
+} from '../../../src/generated/mlmodelscope/prediction/v1/prediction.js';
 import { predictionModels } from '../support/prediction-models.js';
 import { exists, measuringProcessesOf, needsLinux } from '../support/processes.js';
 import { until } from '../../support/until.js';
@@ -16,7 +22,7 @@ import { agentForSuite } from '../support/running-agent.js';
 import { longProtocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 import { measureOne } from '../support/measure-one.js';
 
-describe('opening models', { timeout: 120_000 }, () => {
+describe('opening models', { timeout: 300_000 }, () => {
   const agent = agentForSuite({ resolveModel: predictionModels() });
   let client: RawClient;
   const opened: string[] = [];
@@ -44,6 +50,17 @@ describe('opening models', { timeout: 120_000 }, () => {
 
     assert.ok((await closeModel(id)).duration);
     await assert.rejects(closeModel(id), hasStatus(status.NOT_FOUND, /no model is open/));
+  });
+
+  test('a request that names no open model is refused with the name of the field', async () => {
+    const { images, close, reset } = PredictService;
+    const empty = hasStatus(status.INVALID_ARGUMENT, /predictor\.id is empty; `Open` gives the id/);
+    await assert.rejects(client.unary(images, ImagesRequest.fromPartial({})), empty);
+    await assert.rejects(client.unary(images, ImagesRequest.fromPartial({ predictor: {} })), empty);
+    await assert.rejects(client.unary(close, PredictorCloseRequest.fromPartial({})), empty);
+    await assert.rejects(client.unary(reset, ResetRequest.fromPartial({})), empty);
+    const describePredictor = DescribePredictorRequest.fromPartial({});
+    await assert.rejects(client.unary(PredictionServiceService.describePredictor, describePredictor), empty);
   });
 
   test('each open model has a process, which closing ends', { skip: needsLinux }, async () => {

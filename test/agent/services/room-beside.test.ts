@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { connectAgent } from '../../../src/agent/client/agent-client.js';
 import { addBenchmarkService } from '../../../src/agent/services/benchmark-service.js';
 import { describeAgent } from '../../../src/agent/services/describe-machine.js';
-import type { TaskOptions } from '../../../src/agent/worker/task-limiter.js';
 import { WorkerRunner } from '../../../src/agent/worker/worker-runner.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import { createRpcServer } from '../../../src/rpc/server.js';
@@ -14,8 +13,8 @@ const REFUSED = new PlatformError('usage', 'this runner only records');
 class RecordingRunner extends WorkerRunner {
   readonly untimed: unknown[] = [];
 
-  override runUntimed(...[, , options]: Parameters<WorkerRunner['runUntimed']>): Promise<never> {
-    this.untimed.push((options as TaskOptions).untimed);
+  override run(...[, , options]: Parameters<WorkerRunner['run']>): Promise<never> {
+    this.untimed.push(options?.untimed);
     return Promise.reject(REFUSED);
   }
 }

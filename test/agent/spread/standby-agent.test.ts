@@ -113,6 +113,59 @@ describe('an agent with others that replace it', () => {
     assert.deepEqual(connected, [0]);
   });
 
+  it('goes on with the same one where it answers again and no other one is left', async () => {
+    const whole = machine();
+    let connections = 0;
+    const told: string[] = [];
+    const connect = (): Promise<BenchmarkAgent> => Promise.resolve(connections++ === 0 ? mortal(whole, 3) : whole);
+    const agent = await standbyAgent([{ name: 'a:0', connect }], { tell: (message) => told.push(message) });
+    assert.deepEqual(
+      (await measuredBy(agent)).map(({ index }) => index),
+      [...REQUESTS.keys()],
+    );
+    assert.equal(connections, 2);
+    assert.deepEqual(told, [
+      'the agent at a:0 answers again, and does the rest of its work: the agent does not answer',
+    ]);
+  });
+
+  it('waits for the same one as long as it may, unless it is interrupted', async () => {
+    const whole = machine();
+    let connections = 0;
+    const connect = (): Promise<BenchmarkAgent> => {
+      connections++;
+      if (connections === 1) return Promise.resolve(mortal(whole, 3));
+      return connections === 2 ? Promise.reject(gone()) : Promise.resolve(whole);
+    };
+    const open = (signal?: AbortSignal) =>
+      standbyAgent([{ name: 'a:0', connect }], {
+        tell: () => undefined,
+        patienceMs: 60_000,
+        ...(signal && { signal }),
+      });
+    assert.equal((await measuredBy(await open())).length, REQUESTS.length);
+    connections = 0;
+    const agent = await open(AbortSignal.abort());
+    await assert.rejects(measuredBy(agent), refusal('cancelled'));
+  });
+
+  it('fails where the same one is another system when it answers again', async () => {
+    let connections = 0;
+    const connect = (): Promise<BenchmarkAgent> =>
+      Promise.resolve(connections++ === 0 ? mortal(machine('fast'), 3) : machine('slow'));
+    const agent = await standbyAgent([{ name: 'a:0', connect }], { tell: () => assert.fail() });
+    await assert.rejects(measuredBy(agent), refusal('unavailable', /a:0 is another system .*was "fast" and is "slow"/));
+  });
+
+  it('does not ask one again whose machine has failed', async () => {
+    const full = new PlatformError('exhausted', 'the disk is full');
+    const broken: BenchmarkAgent = { ...machine(), optimize: () => Promise.reject(full) };
+    const { connected, open } = standbys([broken]);
+    const [{ benchmark, runOptions }] = REQUESTS as [(typeof REQUESTS)[number]];
+    await assert.rejects((await open()).optimize(benchmark, runOptions), refusal('exhausted', /disk is full/));
+    assert.deepEqual(connected, [0]);
+  });
+
   it('gives up a call that three agents in a row do not survive', async () => {
     const killers = [0, 0, 0, 0].map(() => mortal(machine(), 0));
     const { connected, open } = standbys(killers);

@@ -51,3 +51,8 @@ test('an agent that names no host is known by its address', () => {
     'here:1',
   );
 });
+
+test('a description without a system is refused with the place of what is missing', () => {
+  const message = { ...toWireDescription(description, ANY_RUN), system: undefined };
+  assert.throws(() => fromWireDescription(message, 'here:1'), { name: 'PlatformError', message: /system\.processor/ });
+});

@@ -37,7 +37,7 @@ function withInputs(change: Partial<Input>): Changes {
   return { benchmark: { inputs: toWireBenchmark(matMul).inputs.map((input) => ({ ...input, ...change })) } };
 }
 
-describe('hostile requests', { timeout: 120_000 }, () => {
+describe('hostile requests', { timeout: 300_000 }, () => {
   const agent = agentForSuite();
   let client: RawClient;
   before(() => {

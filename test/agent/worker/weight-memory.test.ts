@@ -21,7 +21,7 @@ const half = benchmarkOf({
   outputs: Array.from({ length: WEIGHTS }, (_, i) => `y${i}`),
 });
 
-describe('filling weights', { timeout: 120_000, skip: needsLinux }, () => {
+describe('filling weights', { timeout: 300_000, skip: needsLinux }, () => {
   const agent = agentForSuite();
 
   test('half a gigabyte of weights takes at most two and a half times as much memory', async () => {

@@ -19,7 +19,7 @@ const JOINED = fileURLToPath(new URL('../../../../lib/src/bin/main.js', import.m
 export const MAIN = existsSync(JOINED) ? JOINED : fileURLToPath(new URL('../../../src/cli/main.js', import.meta.url));
 
 /** Only ends a test that hangs; every test here takes a few seconds at most. */
-export const deadline = { timeout: 120_000 };
+export const deadline = { timeout: 300_000 };
 
 const POLL_MS = 20;
 

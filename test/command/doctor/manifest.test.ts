@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
+import { z } from 'zod';
 import { manifestFindings } from '../../../src/command/doctor/manifest.js';
+import { refusal } from '../../rpc/support/refusal.js';
 import { temporaryFolder } from '../../store/temporary-folder.js';
 
 const STATED = 'decode: { color_mode: RGB } }, { resize: { height: 8, width: 8, method: bilinear } }, { layout: CHW';
@@ -81,6 +83,20 @@ describe('the doctor finds in a manifest', () => {
       `${head}threads: 1\nbatch_size: 1\nprotocol: { runs: 20 }\nsettings: { optimization_level: all }\n`,
     );
     assert.deepEqual(await manifestFindings(path), []);
+  });
+
+  test('settings that the plugin of an evaluation does not have', async (t) => {
+    const path = join(await temporaryFolder(t), 'evaluation.yml');
+    await writeFile(
+      path,
+      'dlspec: evaluation/v1\nname: e\nversion: 1.0.0\nmodels: [zoo:resnet18]\nsettings:\n  cuts: layer\n',
+    );
+    const plugin = { settings: z.strictObject({ cut: z.string() }) };
+    const wrong = /evaluation\.yml:6:3: settings\.cuts: expected a known key, found .* \(did you mean "cut"\?\)/;
+    await assert.rejects(
+      manifestFindings(path, (name) => (name === 'dlbricks' ? plugin : undefined)),
+      refusal('manifest', wrong),
+    );
   });
 
   test('the checksum of names of classes, which nothing else states', async (t) => {

@@ -114,6 +114,34 @@ describe('the doctor finds in a result', () => {
     }
   });
 
+  test('of which report a finding is that not all of them have', () => {
+    const reportWith = (threads: number, runs: number, batch: number): object => {
+      return {
+        ...ofModel({ runs, coverage: 0.5 }),
+        settings: { runs: 50, warmup_runs: 3, batch },
+        system: { threads },
+      };
+    };
+    const found = (...reports: readonly object[]) => resultFindings({ reports }).map((finding) => finding.found);
+    const all = 'not measured completely: net';
+    const few = 'a latency is of 3 runs';
+    assert.deepEqual(found(reportWith(1, 30, 1), reportWith(2, 3, 4)), [all, `batch 4, 2 threads: ${few}`]);
+    assert.deepEqual(found(reportWith(2, 30, 4), reportWith(2, 3, 4)), [all, `result 2: ${few}`]);
+    assert.deepEqual(found(reportWith(2, 3, 4)), [few, all]);
+  });
+
+  test('no single occasion where most of the time was measured on several, as it is by default', () => {
+    const brick = (occasions: number, latency_ms: number): object => ({
+      occasions,
+      runs: 30,
+      sequences: 2,
+      latency_ms,
+    });
+    const idsOf = (...bricks: readonly object[]) => resultFindings(ofModel({ bricks })).map(({ id }) => id);
+    assert.deepEqual(idsOf(brick(2, 5), brick(1, 3), brick(1, 1)), []);
+    assert.deepEqual(idsOf(brick(2, 5), brick(1, 3), brick(1, 3)), ['one_occasion']);
+  });
+
   test('software that differs together with something else, and not alone', () => {
     const facts = SYSTEM;
     const reportOn = (changes: Partial<typeof facts>): object => {

@@ -87,11 +87,11 @@ describe('following an evaluation', { timeout: 60_000 }, () => {
     assert.deepEqual(kinds, ['waiting', 'started', 'done']);
   });
 
-  it('gives up when the server does not answer for more than a minute', async (t) => {
-    const { clock, next } = await followIntoOutage(t);
+  it('gives up when the server does not answer for more than a minute, and says how to follow it again', async (t) => {
+    const { address, clock, next } = await followIntoOutage(t);
     const goneMs = clock.now();
     await pass(clock, next);
-    await assert.rejects(next, refusal('unavailable'));
+    await assert.rejects(next, refusal('unavailable', new RegExp(`evaluations follow ${ID} --server ${address}`)));
     const waitedMs = clock.now() - goneMs;
     assert(waitedMs >= MINUTE_MS && waitedMs < 2 * MINUTE_MS, `waited ${waitedMs} ms`);
   });

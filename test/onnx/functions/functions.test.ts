@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import {
   AttributeProto_AttributeType as AttributeType,
   type FunctionProto,
   type NodeProto,
 } from '../../../src/generated/onnx/onnx.js';
-import { parseModel } from '../../../src/onnx/read/read-model.js';
+import { budgetOfOne } from '../../../src/onnx/bytes/reading-budget.js';
+import { FunctionTable } from '../../../src/onnx/functions/function-table.js';
+import { inlineFunctions } from '../../../src/onnx/functions/inline-functions.js';
+import { parseModel, readModel } from '../../../src/onnx/read/read-model.js';
+import { loadModel } from '../../../src/registry/load-model.js';
 import { encodeModelToBytes } from '../../../src/onnx/write/write-model.js';
 import { float, fn, graph, graphAttribute, ints, model, node, reference, value } from '../protos.js';
 import { bool, float32, runModel } from '../run-model.js';
+import { withTemporaryFolder } from '../temporary-folder.js';
 
 const call = (name: string, input: string[], output: string[], attributes = [] as NodeProto['attribute']): NodeProto =>
   node(name, input, output, attributes, { domain: 'local' });
@@ -252,4 +259,17 @@ describe('a function that cannot be inlined is refused by name', () => {
       assert.throws(() => parseModel(bytes, 'm.onnx'), { name: 'PlatformError', message: pattern });
     });
   }
+});
+
+test('other work may run between the calls of functions, and an interrupt ends the reading', async () => {
+  const nodes = [call('leaky', ['x'], ['h']), call('leaky', ['h'], ['y'])];
+  const steps = inlineFunctions(new FunctionTable([leaky], 'm'), graph({ node: nodes }), new Map(), budgetOfOne());
+  assert.equal([...steps].length, 2);
+  await withTemporaryFolder(async (folder) => {
+    const path = join(folder, 'm.onnx');
+    await writeFile(path, withFunctions(nodes, [leaky]));
+    const signal = AbortSignal.abort();
+    await assert.rejects(readModel(path, { signal }), { code: 'cancelled' });
+    await assert.rejects(loadModel(path, { batch: 1, signal }), { code: 'cancelled' });
+  });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { ValueInfoProto } from '../../../src/generated/onnx/onnx.js';
-import { bindDimensions } from '../../../src/onnx/layers/bind-dimensions.js';
+import { bindDimensions, boundDimensions } from '../../../src/onnx/layers/bind-dimensions.js';
 import type { Dimension } from '../../../src/onnx/model/model.js';
 import { parseModel } from '../../../src/onnx/read/read-model.js';
 import { node, pipeline, value } from '../protos.js';
@@ -45,6 +45,20 @@ describe('sizes', () => {
   });
   test('a name with an operator in it is a name', () => {
     assert.deepEqual(bound([['N', 'dim-1', 'C++']], { 'dim-1': 5, 'C++': 6 }, 1), [[1, 5, 6]]);
+  });
+  test('a name in 32 pairs of brackets is an expression, and one in more is a name', () => {
+    const nested = (depth: number): string => `${'('.repeat(depth)}past${')'.repeat(depth)}`;
+    // A name in the first place is that of the batch.
+    assert.deepEqual(bound([[nested(32), 'past'], [nested(33)], ['* * past']], { past: 3 }, 2), [[3, 3], [2], [2]]);
+  });
+  test('of the dimensions that inputs leave open are listed, each once', () => {
+    const open = modelWith([value('x', ['N', 'T', 4]), value('z', ['', 'T', 'T + 1'])], [value('h', ['N', 'inner'])]);
+    assert.deepEqual(boundDimensions(open, bindDimensions(open, new Map([['T', 3]]), { batch: 2 })), [
+      { name: 'N', size: 2 },
+      { name: 'T', size: 3 },
+      { name: 'T + 1', size: 4 },
+    ]);
+    assert.deepEqual(boundDimensions(open, open), []);
   });
   test('a dimension that occurs only in an expression can be bound', () => {
     assert.deepEqual(bound([['N', 'past + 1']], { past: 0 }, 1), [[1, 1]]);
@@ -99,7 +113,12 @@ describe('dimensions that cannot be bound', () => {
           {},
           1,
         ),
-      /"T" \(of input "x0", "x1"\), .*with --dimension T=SIZE --dimension 'it'\\''s=SIZE' .*--dimension past_len=SIZE/,
+      /"T" \(of input "x0", "x1"\), .*Give them with --dimension T=SIZE --dimension 'it'\\''s=SIZE' .*--dimension past_len=SIZE/,
+    ],
+    [
+      'an expression of one dimension without a size',
+      () => bound([['N', 'T + 1']], {}, 1),
+      /not known: "T \+ 1" \(of input "x0"\)\. Give it with --dimension T=SIZE,/,
     ],
     [
       'an expression that does not give a size',
@@ -115,14 +134,20 @@ describe('dimensions that cannot be bound', () => {
       /dimension "T - 5" does not give a whole number from 0 up/,
     ],
     [
-      'an input with an unnamed dimension',
-      () => bound([['N', '']], {}, 1),
+      'an input with unnamed dimensions behind the batch',
+      () => bound([['', '', '']], {}, 2),
       /input "x0": dimension 1 has neither a size nor a name/,
     ],
     [
       'a binding for an unknown dimension',
       () => bound([['N', 'T']], { S: 1 }, 1),
       /no dimension called "S"; it has "N", "T"/,
+    ],
+    [
+      'a binding for an unknown dimension where others have no name',
+      () =>
+        bindDimensions(modelWith([value('x', ['N', 4])], [value('h', ['N', ''])]), new Map([['S', 1]]), { batch: 1 }),
+      /no dimension called "S"; it has "N"\. Correct/,
     ],
     ['a fixed batch', () => bound([[4, 3]], {}, 2), /batch is fixed at 4/],
     ['a batch that is bound to something else', () => bound([['N', 3]], { N: 4 }, 2), /batch is fixed at 4/],
@@ -136,6 +161,7 @@ describe('dimensions that cannot be bound', () => {
     ['an invalid batch', () => bound([['N']], {}, 0), /batch of 0/],
   ];
   for (const [what, bind, pattern] of wrong) {
-    test(what, () => assert.throws(bind, { name: 'PlatformError', message: pattern }));
+    const code = what.startsWith('an invalid') ? 'usage' : 'model';
+    test(what, () => assert.throws(bind, { name: 'PlatformError', code, message: pattern }));
   }
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { withCanonicalQuantization } from '../../../src/onnx/layers/canonical-quantization.js';
 import { fillRange, typedGraph } from '../../../src/onnx/values/fill-range.js';
+import type { ElementType } from '../../../src/onnx/model/element-type.js';
 import type { Model } from '../../../src/onnx/model/model.js';
 import { parseModel } from '../../../src/onnx/read/read-model.js';
 import { modelFromBenchmark, weightlessBenchmark } from '../../../src/measurement/weightless.js';
@@ -107,10 +108,7 @@ describe('scales', () => {
 describe('zero points', () => {
   test('become the representative of their class: the least value, the middle, or any other', () => {
     const classOf = (zeroPoint: number): readonly number[] => bytesOf(canonical({ zeroPoint }), 'y_zero');
-    assert.deepEqual([0, 128].map(classOf), [[0], [128]]);
-    assert.deepEqual(classOf(7), classOf(113));
-    assert.notDeepEqual(classOf(7), classOf(0));
-    assert.notDeepEqual(classOf(7), classOf(128));
+    assert.deepEqual([0, 128, 7, 113].map(classOf), [[0], [128], [160], [160]]);
   });
 
   test('are written into new memory, also if the model is in a Buffer', () => {
@@ -137,17 +135,42 @@ describe('zero points', () => {
     assert.equal(one, other);
   });
 
-  test('packed two in a byte become the middle of their type', () => {
-    const bytes = model(
-      {
-        input: [value('w', [2, 2], 'uint4')],
-        node: [node('DequantizeLinear', ['w', 's', 'z'], ['y'])],
-        output: [value('y')],
-        initializer: [floats('s', [0.5, 0.25]), tensor('z', 'uint4', [2], { rawData: Uint8Array.of(0x31) })],
-      },
-      { opsetImport: [{ domain: '', version: 21n }], irVersion: 10n },
+  const cases: readonly (readonly [what: string, ElementType, count: number, given: number[], classed: number[]])[] = [
+    ['signed: zero, the least value, and any other', 'int8', 4, [0, 0x80, 7, 0xf9], [0, 0x80, 32, 32]],
+    ['packed two in a byte: the middle of their type', 'uint4', 2, [0x31], [0x88]],
+    ['packed four in a byte: the middle of their type', 'uint2', 4, [0x31], [0xaa]],
+    ['packed and signed: zero', 'int4', 2, [0x31], [0]],
+    ['floats: what they were', 'float8e4m3fn', 2, [0x31, 0x32], [0x31, 0x32]],
+  ];
+  for (const [what, elementType, count, given, classed] of cases) {
+    test(`that are ${what}`, () => {
+      const zeroPoint = tensor('z', elementType, [count], { rawData: Uint8Array.from(given) });
+      const bytes = model(
+        {
+          input: [value('w', [2, count], elementType)],
+          node: [node('DequantizeLinear', ['w', 's', 'z'], ['y'])],
+          output: [value('y')],
+          initializer: [floats('s', Array<number>(count).fill(0.5)), zeroPoint],
+        },
+        { opsetImport: [{ domain: '', version: 25n }], irVersion: 11n },
+      );
+      const data = { kind: 'inline', bytes: Uint8Array.from(classed) };
+      const made = withCanonicalQuantization(parseModel(bytes, 'm')).graph.initializers.get('z');
+      assert.deepEqual(made, { elementType, dims: [count], data });
+    });
+  }
+
+  test('are the only constants that change, and a model without quantization stays as it is', () => {
+    const before = parseModel(quantizedConv({ zeroPoint: 7 }), 'model');
+    const after = withCanonicalQuantization(before);
+    for (const [name, one] of after.graph.initializers) {
+      if (!name.endsWith('_zero')) assert.equal(one, before.graph.initializers.get(name));
+    }
+    const plain = parseModel(
+      model({ node: [node('Relu', ['x'], ['y'])], input: [value('x')], output: [value('y')] }),
+      'm',
     );
-    assert.deepEqual(bytesOf(withCanonicalQuantization(parseModel(bytes, 'm')), 'z'), [0x88]);
+    assert.equal(withCanonicalQuantization(plain), plain);
   });
 });
 

@@ -34,7 +34,7 @@ function conditional(
 ): Model {
   const attributes = [graphAttribute('then_branch', thenBranch), graphAttribute('else_branch', elseBranch)];
   const bytes = model({
-    node: [node('If', ['flag'], ['y'], attributes)],
+    node: [node('If', ['flag'], ['chosen'], attributes), node('Identity', ['chosen'], ['y'])],
     input: [value('x', [1, 4]), value('flag', [], 'bool')],
     output: [value('y', [1, 4])],
     initializer,
@@ -68,11 +68,16 @@ async function hoisted(before: Model, weights: readonly (readonly number[])[]): 
 describe('hoisting weights out of subgraphs', () => {
   test('initializers and Constant nodes become initializers of the model', async () => {
     const before = conditional(
-      branch({ initializer: [floats('w', WEIGHTS.a, [1, 4])], node: [node('Mul', ['x', 'w'], ['out'])] }),
+      branch({
+        initializer: [floats('w', WEIGHTS.a, [1, 4])],
+        node: [node('Mul', ['x', 'w'], ['out'])],
+        valueInfo: [value('w', [1, 4])],
+      }),
       branch({ node: [constant('k', WEIGHTS.b), node('Add', ['x', 'k'], ['out'])] }),
     );
 
     const { graph: after } = await hoisted(before, [WEIGHTS.a, WEIGHTS.b]);
+    assert.deepEqual([...after.initializers.keys()], ['subgraph_weight_0', 'subgraph_weight_1']);
 
     assert.deepEqual(
       [...after.initializers.values()].map(({ elementType, dims, data }) => {
@@ -177,6 +182,33 @@ describe('hoisting weights out of subgraphs', () => {
     assert.deepEqual([...after.graph.initializers.keys()], ['subgraph_weight_0', 'subgraph_weight_3']);
   });
 
+  test('new names do not collide with names that nothing reads either, and the default of an input is no weight', () => {
+    const body = graph({
+      input: [value('subgraph_weight_0', [], 'int64'), value('on', [], 'bool'), value('state', [1, 4])],
+      initializer: [floats('subgraph_weight_1', WEIGHTS.a, [1, 4]), floats('state', WEIGHTS.b, [1, 4])],
+      node: [node('Neg', ['state'], ['subgraph_weight_2']), node('Identity', ['on'], ['on_out'])],
+      output: [value('on_out', [], 'bool'), value('subgraph_weight_1', [1, 4])],
+    });
+    const bytes = model({
+      node: [node('Loop', ['count', '', 'x'], ['y'], [graphAttribute('body', body)])],
+      input: [value('x', [1, 4]), value('subgraph_weight_3')],
+      output: [value('y', [1, 4])],
+      initializer: [integers('count', [3n], [])],
+    });
+    const { nodes, initializers } = hoistSubgraphWeights(parseModel(bytes, 'loop')).graph;
+    assert.deepEqual([...initializers.keys()], ['count', 'subgraph_weight_4']);
+    assert.deepEqual(
+      nodes[0]?.attributes[0]?.g?.initializer.map(({ name }) => name),
+      ['state'],
+    );
+  });
+
+  test('a constant without a value is an error that names the model and the node', () => {
+    const lacking = branch({ node: [node('Constant', [], ['out'])] });
+    const message = /^conditional: .*out.* does not have exactly one value/;
+    assert.throws(() => hoistSubgraphWeights(conditional(lacking, negating)), { code: 'model', message });
+  });
+
   test('a model without subgraphs is left as it is', () => {
     const before = parseModel(
       model({ node: [node('Neg', ['x'], ['y'])], input: [value('x', [1, 4])], output: [value('y', [1, 4])] }),
@@ -192,8 +224,9 @@ describe('the empty name means that a value is absent', () => {
   const clipping = branch({
     node: [
       node('Constant', [], [''], [tensorAttribute('value', floats('', WEIGHTS.a, [1, 4]))]),
-      // Clip without its lower bound.
-      node('Clip', ['x', '', 'most'], ['out']),
+      // Gemm without its third factor.
+      node('Clip', ['x', 'most', 'most'], ['clipped']),
+      node('Gemm', ['clipped', 'x', ''], ['out']),
     ],
     initializer: [...nameless, floats('most', [0.5], [])],
   });
@@ -202,7 +235,7 @@ describe('the empty name means that a value is absent', () => {
     const hoisted = hoistSubgraphWeights(conditional(clipping, negating));
     assert.deepEqual([...hoisted.graph.initializers.keys()], []);
     const [thenBranch] = hoisted.graph.nodes[0]?.attributes ?? [];
-    assert.deepEqual(thenBranch?.g?.node.at(-1)?.input, ['x', '', 'most']);
+    assert.deepEqual(thenBranch?.g?.node.at(-1)?.input, ['clipped', 'x', '']);
     assert.deepEqual(
       thenBranch.g.initializer.map(({ name }) => name),
       ['most'],

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PlatformError } from '../../../src/base/errors.js';
 import type { GraphProto, TensorProto } from '../../../src/generated/onnx/onnx.js';
-import { type InferredValue, layerGraph, unknownValues } from '../../../src/onnx/layers/layer-graph.js';
+import {
+  countLayers,
+  type InferredValue,
+  isCompletelyTyped,
+  layerGraph,
+  unknownValues,
+} from '../../../src/onnx/layers/layer-graph.js';
 import type { Model } from '../../../src/onnx/model/model.js';
 import { parseModel } from '../../../src/onnx/read/read-model.js';
 import { readNames } from '../../../src/onnx/model/subgraphs.js';
@@ -41,8 +47,12 @@ describe('layers', () => {
   test('are the nodes whose result depends on the fed inputs, in their order', () => {
     const weights = { initializer: [floats('w', [1, 2, 3, 4], [1, 4])], ...typed('scaled', 'a') };
     const nodes = [node('Abs', ['x'], ['a']), node('Neg', ['w'], ['scaled']), node('Add', ['a', 'scaled'], ['y'])];
-    const of = layerGraph(parsed(nodes, weights));
+    const given = new Map([['x', { low: 2, high: 3 }]]);
+    const whole = parsed(nodes, weights);
+    const of = layerGraph({ ...whole, graph: { ...whole.graph, given } });
 
+    assert.equal(countLayers(whole), 2);
+    assert.deepEqual([of.source, of.given], ['model.onnx', given]);
     assert.deepEqual(
       of.layers.map(({ opType }) => opType),
       ['Abs', 'Add'],
@@ -83,8 +93,8 @@ describe('layers', () => {
     const known: readonly Model[] = [made(), made(floats('v', [0.5]))];
     for (const one of known) {
       assert.deepEqual(unknownValues(one), { types: [], contents: [] });
-      assert.deepEqual(layerGraph(one).constants.get('w')?.elementType, 'float32');
-      assert.deepEqual(layerGraph(one).constants.get('w')?.dims, [2, 4]);
+      const data = { kind: 'fill', fill: { low: -1, high: 1, seed: 0 } };
+      assert.deepEqual(layerGraph(one).constants.get('w'), { elementType: 'float32', dims: [2, 4], data });
     }
     assert.deepEqual(unknownValues(made(undefined, [0n, 4n])).types, []);
     assert.deepEqual(unknownValues(made(integers('v', [1n]))).types, ['w']);
@@ -141,7 +151,8 @@ describe('layers', () => {
 
 describe('types', () => {
   test('in the file are enough if it has all of them', () => {
-    const of = parsed([node('Abs', ['x'], ['a']), node('Neg', ['a'], ['y'])], typed('a'));
+    // The empty name is an absent output.
+    const of = parsed([node('Abs', ['x'], ['a', '']), node('Neg', ['a'], ['y'])], typed('a'));
     assert.deepEqual(unknownValues(of), { types: [], contents: [] });
     assert.deepEqual([...layerGraph(of).types.keys()].sort(), ['a', 'x', 'y']);
   });
@@ -156,9 +167,14 @@ describe('types', () => {
   test('of integers computed from constants do not tell their content, which may steer an operator', () => {
     const unknown = (valueInfo: GraphProto['valueInfo']) => {
       const nodes = [node('Add', ['one', 'one'], ['two']), node('Expand', ['x', 'two'], ['y'])];
-      return unknownValues(parsed(nodes, { valueInfo, initializer: [integers('one', [1n])] }));
+      const of = parsed(nodes, { valueInfo, initializer: [integers('one', [1n])] });
+      const found = unknownValues(of);
+      assert.equal(isCompletelyTyped(of), found.contents.length === 0);
+      return found;
     };
-    assert.deepEqual(unknown([value('two', [1], 'int64')]), { types: [], contents: ['two'] });
+    for (const type of ['int64', 'int32', 'bool'] as const) {
+      assert.deepEqual(unknown([value('two', [1], type)]), { types: [], contents: ['two'] });
+    }
     assert.deepEqual(unknown([value('two', [1])]), { types: [], contents: [] });
     assert.deepEqual(unknown([]), { types: ['two'], contents: ['two'] });
   });

@@ -18,6 +18,14 @@ describe('the least memory', () => {
     assert.deepEqual(largestLayer(graph()), { weightBytes: 256 * 1024, valueBytes: 2 * 1024 });
   });
 
+  test('of a layer is that of the one with the most, wherever it is, and nothing without layers', () => {
+    const g = new GraphBuilder();
+    const wide = g.layer('Concat', [g.input('float32', [256]), g.weight([768], 768)], [1024]);
+    const of = layerGraph(g.model([g.layer('ReduceMax', [g.layer('Split', [wide], [256])], [1])]));
+    assert.deepEqual(largestLayer(of), { weightBytes: 3 * 1024, valueBytes: 5 * 1024 });
+    assert.deepEqual(largestLayer({ ...of, layers: [] }), { weightBytes: 0, valueBytes: 0 });
+  });
+
   test('of a graph has all weights, and the values that are needed at a time', () => {
     // The input is kept. A result may replace a value that ends with its layer.
     assert.deepEqual(needOfGraph(graph()), { weightBytes: 512 * 1024, valueBytes: 2 * 1024 });
@@ -45,6 +53,18 @@ describe('the least memory', () => {
     });
     assert.equal(unread, 4);
     assert.equal(needOf((g, x) => [g.layer('Add', [x, x], [256])]), 2); // prettier-ignore
+  });
+
+  test('of a graph is known for a layer that is the last to read very many values', () => {
+    const g = new GraphBuilder();
+    const type = { elementType: 'float32', dims: [1] } as const;
+    const many = g.layers(
+      'Split',
+      [g.input('float32', [200_000])],
+      Array.from({ length: 200_000 }, () => type),
+    );
+    const of = layerGraph(g.model([g.layer('Concat', many, [200_000])]));
+    assert.deepEqual(needOfGraph(of), { weightBytes: 0, valueBytes: 4 * (3 * 200_000 - 1) });
   });
 
   test('of a layer has a value that it reads twice once', () => {

@@ -4,6 +4,7 @@ import { layerGraph } from '../../../src/onnx/layers/layer-graph.js';
 import { sharesOfLayers } from '../../../src/onnx/layers/shares-of-layers.js';
 import { totalWork, workOfLayers } from '../../../src/onnx/layers/work-of-layers.js';
 import { standardNode } from '../../../src/onnx/model/standard-node.js';
+import { graph as protoGraph, graphAttribute } from '../protos.js';
 import { GraphBuilder, int64Tensor } from '../../plugins/dlbricks/support/graph-builder.js';
 
 /** Two matrices multiplied by the same 4 x 4 weights, a sum of a value with itself, and layers without arithmetic. */
@@ -56,6 +57,23 @@ describe('the work of layers', () => {
         [0, undefined, 'operators of this type are not counted', [[8]]],
       ],
     );
+  });
+
+  test('is not counted where a shape is not known, and inside of subgraphs', () => {
+    const of = graph();
+    const body = graphAttribute('body', protoGraph({}));
+    const layers = of.layers.map((node) => (node.opType === 'Add' ? { ...node, attributes: [body] } : node));
+    const works = workOfLayers({ ...of, layers, types: new Map() });
+    assert.deepEqual(
+      works.slice(0, 3).map(({ uncounted }) => uncounted),
+      [
+        'a shape or an attribute is not known',
+        'a shape or an attribute is not known',
+        'the work inside of it is not counted',
+      ],
+    );
+    const { multiplyAccumulates, operations, uncountedLayers } = totalWork(of, works);
+    assert.deepEqual([multiplyAccumulates, operations, uncountedLayers], [0, 0, 5]);
   });
 
   test('is in all that of its layers, with weights that several layers read once', () => {

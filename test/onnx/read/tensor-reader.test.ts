@@ -70,7 +70,11 @@ describe('type, shape and values that do not match', () => {
       /is impossible/,
     ],
     ['a huge shape over few integers', tensor('w', 'int64', [2 ** 45], { int64Data: [1n] }), /not the/],
-    ['the wrong number of strings', tensor('w', 'string', [2], { stringData: [Buffer.from('a')] }), /1 strings/],
+    [
+      'the wrong number of strings',
+      tensor('w', 'string', [2], { stringData: [Buffer.from('a')] }),
+      /it has 1 string, but/,
+    ],
   ];
   for (const [what, weight, pattern] of wrong) {
     test(what, () => {

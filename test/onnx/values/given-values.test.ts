@@ -101,6 +101,20 @@ describe('the sentence about assumed values of a model', () => {
     );
   });
 
+  test('names a mask of numbers that is added before a Softmax', () => {
+    const masked = model({
+      input: [value('x', [4]), value('mask', [4])],
+      node: [
+        node('Neg', ['x'], ['scores']),
+        node('Add', ['scores', 'mask'], ['sum']),
+        node('Softmax', ['sum'], ['shares']),
+        node('Add', ['shares', 'x'], ['y']),
+      ],
+      output: [value('y')],
+    });
+    assert.match(sentence(parseModel(masked, 'masked')) ?? '', /^the values of inputs are assumed: "mask" -1 to 1; /);
+  });
+
   test('is absent for a model whose inputs may have any values', () => {
     const sum = model({
       input: [value('x', [4])],

@@ -105,7 +105,7 @@ describe('a measurement that others disturbed', () => {
     assert.equal(taken, 1);
     assert.deepEqual(said, [
       'taking 3 of the stored measurements again, because other processes disturbed them',
-      'the machine is still busy: 3 of them stay as they are',
+      'the machine is still busy: keeping 3 of them as they are',
     ]);
     assert.deepEqual(
       (await stored(store)).map(({ conditions }) => conditions),

@@ -27,7 +27,7 @@ function load(name: string, bytes: Uint8Array): Promise<LoadedModel> {
   return loadModel(path, { batch: 1 });
 }
 
-describe('values of one run', { timeout: 240_000 }, () => {
+describe('values of one run', { timeout: 600_000 }, () => {
   const weightFiles = new Map<string, string>();
   const agent = agentForSuite({ weightFiles });
 

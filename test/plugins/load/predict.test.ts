@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   addError,
+  chanceOfSearch,
   type EstimatedTimes,
   NO_COSTS,
   predictRate,
@@ -15,6 +16,8 @@ import { buildRow } from '../../../plugins/load/measure-trials.js';
 import { Slowness } from '../../../plugins/load/stand-in.js';
 import { settingsSchema } from '../../../plugins/load/settings.js';
 import { serverTrial, planTrials } from '../../../plugins/load/trials.js';
+import { NO_BATCHING } from '../../../src/load/batcher.js';
+import { simulateTrial } from '../../../src/load/simulate.js';
 import { toSystemDocument } from '../../../src/measurement/system-document.js';
 import { SYSTEM } from '../../store/sample-measurement.js';
 import { loadedChain } from '../dlbricks/support/chain-model.js';
@@ -62,9 +65,11 @@ test('the cost of handing a query over is part of its latency, and the pause bet
 function observed(slowBlocks: number) {
   const blocks = Array.from({ length: 20 }, (_, index) => {
     const factor = index < slowBlocks ? 2 : 1;
-    const dense = Array.from({ length: 8 }, () => ({ pauseMs: 0.1, ms: 8 * factor }));
-    const paused = [1, 2, 4, 8, 16, 32].map((pauseMs) => ({ pauseMs, ms: (pauseMs < 4 ? 8 : 10) * factor }));
-    const handovers = paused.map(({ pauseMs }) => ({ pauseMs, ms: pauseMs < 4 ? 1 : 3 }));
+    const dense = Array.from({ length: 8 }, (_unused, at) => ({ atMs: 10 * at, pauseMs: 0.1, ms: 8 * factor }));
+    const paused = [1, 2, 4, 8, 16, 32].map((pauseMs, at) => {
+      return { atMs: 80 + 25 * at, pauseMs, ms: (pauseMs < 4 ? 8 : 10) * factor };
+    });
+    const handovers = paused.map((run) => ({ ...run, ms: run.pauseMs < 4 ? 1 : 3 }));
     return { dense, paused, handovers };
   });
   return new Slowness([{ blocks, blockMs: 250, ...NO_COSTS }]);
@@ -120,7 +125,7 @@ test('times at which the machine is slow widen the interval, and raise the tail'
 });
 
 test('two observations count together, and an undisturbed quarter of them is what estimates are of', () => {
-  const run = (ms: number) => ({ pauseMs: 0.1, ms });
+  const run = (ms: number) => ({ atMs: 0, pauseMs: 0.1, ms });
   const of = (ms: number) => ({
     blocks: [{ paused: [], handovers: [], dense: [run(ms), run(ms)] }],
     blockMs: 100,
@@ -130,6 +135,20 @@ test('two observations count together, and an undisturbed quarter of them is wha
   assert.equal(slowness.undisturbedMs, 10);
   assert.deepEqual(slowness.denseMeans(), [1, 1.5]);
   assert.deepEqual(slowness.after(50), [1, 1, 1.5, 1.5]);
+  near(slowness.drift(), 1.96 * 0.2);
+  assert.equal(new Slowness([of(10), of(10)]).drift(), 0);
+});
+
+test('runs of a slow moment follow each other, as they did in the observation', () => {
+  const runs = Array.from({ length: 100 }, (_, index) => ({
+    atMs: 10 * index,
+    pauseMs: 0.1,
+    ms: index < 50 ? 20 : 10,
+  }));
+  const block = { paused: [], handovers: [], dense: runs };
+  const { slowdown } = new Slowness([{ blocks: [block, block], blockMs: 1000, ...NO_COSTS }]).sampler(1);
+  for (const atMs of [0, 490, 3100, 7400]) assert.equal(slowdown(atMs, 0.1), 2);
+  for (const atMs of [500, 990, 3600, 7900]) assert.equal(slowdown(atMs, 0.1), 1);
 });
 
 test('stored runs of the whole model give the queue their variance', () => {
@@ -214,20 +233,54 @@ test('the largest rate is predicted as an interval', () => {
   const bound = { ms: 50, share: 0.99 };
   const asked = settings({ bound: '50ms@p99' });
   const trialAt = (rate: number, seed: number) => serverTrial(asked, rate, seed, bound);
-  const start = () => 50;
-  const rate = predictRate(trialAt, start, 1, predicting(times(9.5, 10, 10.5)));
+  const search = { trialAt, startRate: () => 50, seed: 1 };
+  const rate = predictRate(search, predicting(times(9.5, 10, 10.5)));
   const { low_per_second: low, value_per_second: value, high_per_second: high } = rate;
   assert.ok(low !== null && value !== null && high !== null && low < value && value < high);
   // Largest utilization of M/D/1 for 5 s at p99: 0.561. Early stopping asks for more than the share itself.
   assert.ok(value > 50 && value < 58, `${value}`);
-  const impossible = predictRate(
-    (r, seed) => serverTrial(asked, r, seed, { ms: 5, share: 0.99 }),
-    start,
-    1,
-    predicting(times(9, 10, 11)),
-  );
+  const tooFast = (perSecond: number, seed: number) => serverTrial(asked, perSecond, seed, { ms: 5, share: 0.99 });
+  const impossible = predictRate({ ...search, trialAt: tooFast }, predicting(times(9, 10, 11)));
   assert.equal(impossible.value_per_second, null);
   assert.match(impossible.reason ?? '', /no rate holds the bound/);
+});
+
+const WITHIN_40_MS = { ms: 40, share: 0.9 };
+
+/** A search of the largest rate, with trials of so many queries. */
+const searchOf = (queries: number) => ({
+  trialAt: (perSecond: number, seed: number) => serverTrial(settings({ queries }), perSecond, seed, WITHIN_40_MS),
+  startRate: () => 50,
+  seed: 1,
+});
+
+test('a predicted search has the schedules of the measured one, so that their chance is no error', () => {
+  const { low_per_second: low, high_per_second: high } = predictRate(searchOf(200), {
+    ...predicting(times(10, 10, 10)),
+    runTimes: [1],
+  });
+  assert.ok(low !== null);
+  assert.equal(low, high);
+});
+
+test('searches with other schedules find other rates, and the less so the longer their trials are', () => {
+  const chanceWith = (queries: number): number => {
+    const search = searchOf(queries);
+    const { options } = search.trialAt(60, 1);
+    const trial = simulateTrial(options, NO_BATCHING, [{ runMs: () => 10 }]);
+    return chanceOfSearch(search, 1, [trial]) ?? NaN;
+  };
+  const short = chanceWith(150);
+  const long = chanceWith(2500);
+  assert.ok(short > 0.05 && short < 0.5, `${short}`);
+  assert.ok(long > 0 && long < short / 2, `${long} and ${short}`);
+});
+
+test('how far searches differ by chance is not known where no server says when runs begin', () => {
+  const search = searchOf(150);
+  const { records, ...trial } = simulateTrial(search.trialAt(60, 1).options, NO_BATCHING, [{ runMs: () => 10 }]);
+  const silent = { ...trial, records: records.map((record) => ({ ...record, startedMs: null })) };
+  assert.equal(chanceOfSearch(search, 1, [silent]), undefined);
 });
 
 test('clients are bounded by the service and by their number', () => {

@@ -132,14 +132,25 @@ const SOURCES = new Map([
 const AGENT = createFakeAgent({ latencyOf: () => 1 });
 
 /** A trace of this machine, whose peaks are 100 GFLOP/s and 1 GB/s, with the layers of the author. */
-async function tracedHere(t: TestContext, systemNames: readonly string[] = ['here']): Promise<ResultStore> {
+async function tracedHere(
+  t: TestContext,
+  systemNames: readonly string[] = ['here'],
+  wholeMs = 0.5,
+): Promise<ResultStore> {
   const path = join(await temporaryFolder(t), 'net.json');
   await writeFile(path, profile());
   const store = await openMemoryStore();
   const runs = await readProfile(path);
   const system = identifySystem(AGENT.description, buildRunOptions(2));
   for (const name of systemNames) {
-    const about = { model: 'net', system: name, source: 'trace', traceIds: [], wholeMs: [0.5], tracedWholeMs: [0.6] };
+    const about = {
+      model: 'net',
+      system: name,
+      source: 'trace',
+      traceIds: [],
+      wholeMs: [wholeMs],
+      tracedWholeMs: [0.6],
+    };
     const own = { system, host: 'host', batch: 1 };
     await storeTraces([buildTracedModel(kernelTraces(runs), about, SOURCES)], store, new Date(), own);
   }
@@ -176,6 +187,8 @@ describe('the analyses of XSP', () => {
       assert.ok(a.rows.length > 0);
       assert.deepEqual(a.rows, b.rows);
       assert.deepEqual(a.columns, b.columns);
+      // Tables show a dash.
+      assert.doesNotMatch([...a.notes, ...b.notes].join(' '), /\bnull\b/);
     });
 
     test(`${name}: with columns that describe the machine`, async (t) => {
@@ -208,6 +221,15 @@ describe('the analyses of XSP', () => {
       (await tableOf('summary', imported)).rows.map(({ found }) => found).join('\n'),
       /115,200 bytes after Relu relu/,
     );
+  });
+
+  test('summary: a cost of tracing below zero is not seen', async (t) => {
+    const costAt = async (wholeMs: number): Promise<unknown> => {
+      const { rows } = await tableOf('summary', await tracedHere(t, ['here'], wholeMs));
+      return rows.find(({ what }) => what === 'cost of tracing')?.['found'];
+    };
+    assert.equal(await costAt(0.5), '0.100 ms (20.0 %)');
+    assert.equal(await costAt(0.7), 'not seen: runs differ by more than it (by 0.100 ms)');
   });
 
   test('A3: quartiles of two runs', async (t) => {

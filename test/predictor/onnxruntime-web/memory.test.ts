@@ -56,7 +56,7 @@ describe('WebAssembly’s 4 GB', { timeout: 60_000 }, () => {
         outputs: ['y'],
       });
       const path = join(folder, 'model.onnx');
-      writeFileSync(path, encodeExternal(materialize(tiny), 'weights.bin').model);
+      writeFileSync(path, encodeExternal(materialize(tiny)).model);
       // A hole: it takes no space on the disk.
       writeFileSync(join(folder, 'weights.bin'), '');
       truncateSync(join(folder, 'weights.bin'), 5 * 2 ** 30);

@@ -120,9 +120,12 @@ describe('an answer over HTTP', { timeout: 60_000 }, () => {
 
   it('leads back to where a visitor without a token wanted to go', async (t) => {
     const { url } = await webWith(t, { security: { token: 'one-token-0123456789' } });
-    const page = await fetch(`${url}/submit`);
+    const page = await fetch(`${url}/submit?plugin=load&of=a%26b`);
     assert.equal(page.status, 401);
-    assert.match(await page.text(), /action="\/login\?to=%2Fsubmit"/);
+    const text = await page.text();
+    assert.match(text, /action="\/login\?to=%2Fsubmit%3Fplugin%3Dload%26of%3Da%2526b"/);
+    assert.match(text, /this call needs a token; log in, or send the header/);
+    assert.doesNotMatch(text, /--token-file/);
     const metrics = await fetch(`${url}/metrics`, { method: 'POST' });
     assert.equal(metrics.status, 405);
   });

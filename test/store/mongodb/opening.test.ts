@@ -175,7 +175,7 @@ describe('a server that cannot be used', () => {
   });
 });
 
-describe('opening a MongoDB store whose server is absent', { timeout: 120_000, ...needsFerretDb }, () => {
+describe('opening a MongoDB store whose server is absent', { timeout: 300_000, ...needsFerretDb }, () => {
   it('waits for the server, says so, and continues when it answers', async (t) => {
     const server = await startFerretDb(t);
     await server.signal('SIGKILL');

@@ -9,18 +9,20 @@ class Away extends Error {}
 function retrying(signal?: AbortSignal) {
   const clock = new FakeClock();
   const warnings: string[] = [];
+  const reconnectedMs: number[] = [];
   const retry = new OutageRetry({
     address: 'mongodb://db/results',
     warn: (message) => warnings.push(message),
     isPassing: (thrown) => thrown instanceof Away,
     giveUpAfterMs: 90_000,
+    reconnect: () => reconnectedMs.push(clock.now()),
     signal,
     clock,
   });
-  return { clock, retry, warnings };
+  return { clock, retry, warnings, reconnectedMs };
 }
 
-describe('requests to a store whose server goes away', { timeout: 10_000 }, () => {
+describe('requests to a store whose server goes away', { timeout: 60_000 }, () => {
   it('are answered when it comes back; the user hears of the wait once, however many requests wait', async () => {
     const { clock, retry, warnings } = retrying();
     const ask = (): Promise<number> => (clock.now() < 20_000 ? Promise.reject(new Away()) : Promise.resolve(7));
@@ -56,6 +58,42 @@ describe('requests to a store whose server goes away', { timeout: 10_000 }, () =
     await assert.rejects(answer, refusal('unavailable'));
   });
 
+  it('are answered again after an outage that was longer than the limit', async () => {
+    const { clock, retry, warnings } = retrying();
+    const first = retry.run(() => Promise.reject(new Away()));
+    first.catch(() => undefined);
+    await clock.advance(100_000);
+    await assert.rejects(first, refusal('unavailable'));
+    const hanging = retry.run(() => new Promise<never>(() => undefined));
+    hanging.catch(() => undefined);
+    await clock.advance(5_000);
+    await assert.rejects(hanging, refusal('unavailable'));
+    const answer = retry.run(() => clock.sleep(4_000).then(() => 7));
+    await clock.advance(4_000);
+    assert.equal(await answer, 7);
+    assert.equal(warnings.at(-1), 'The store mongodb://db/results answers again.');
+  });
+
+  it('are repeated where one has no answer for twice the time after which its connection is closed', async () => {
+    const { clock, retry } = retrying();
+    let attempts = 0;
+    const answer = retry.run(() => (++attempts === 1 ? new Promise<never>(() => undefined) : Promise.resolve(7)));
+    await clock.advance(50_200);
+    assert.equal(await answer, 7);
+  });
+
+  it('are made by another client every ten seconds of an outage', async () => {
+    const { clock, retry, reconnectedMs } = retrying();
+    const ask = (): Promise<number> => (clock.now() < 35_000 ? Promise.reject(new Away()) : Promise.resolve(7));
+    const answer = retry.run(ask);
+    await clock.advance(40_000);
+    assert.equal(await answer, 7);
+    assert.deepEqual(
+      reconnectedMs.map((atMs) => Math.floor(atMs / 5_000)),
+      [2, 4, 6],
+    );
+  });
+
   it('are made a second time after an interruption, and then fail', async () => {
     const controller = new AbortController();
     const { clock, retry } = retrying(controller.signal);
@@ -70,6 +108,26 @@ describe('requests to a store whose server goes away', { timeout: 10_000 }, () =
     await assert.rejects(answer, refusal('unavailable', /has not answered\./));
     // Pauses of 100, 200 and 400 ms; the fourth one is interrupted.
     assert.deepEqual(askedMs, [0, 100, 300, 700, 1000]);
+  });
+
+  it('wait for a silent server once after an interruption, and no longer for those that are made later', async () => {
+    const controller = new AbortController();
+    const { clock, retry } = retrying(controller.signal);
+    controller.abort();
+    const failed: string[] = [];
+    const ask = (name: string) =>
+      assert
+        .rejects(
+          retry.run(() => new Promise(() => undefined)),
+          refusal('unavailable'),
+        )
+        .then(() => failed.push(name));
+    const all = ask('first').then(() => Promise.all([ask('second'), ask('third')]));
+    await clock.advance(1_900);
+    assert.deepEqual(failed, []);
+    await clock.advance(300);
+    assert.deepEqual(failed, ['first', 'second', 'third']);
+    await all;
   });
 
   it('fail at once with what does not pass', async () => {

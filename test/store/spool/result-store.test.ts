@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { PlatformError } from '../../../src/base/errors.js';
 import { currentEstimates, estimatedSystems, keepEstimates } from '../../../src/measuring/estimates.js';
+import type { Measurement } from '../../../src/measurement/measurement.js';
 import type { CollectionDefinition } from '../../../src/store/collection.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
@@ -74,6 +75,42 @@ describe('estimates of a run whose server is gone', { timeout: 60_000 }, () => {
       ['resnet34', 20],
     ]);
     assert.deepEqual([...(await estimatedSystems(remote)).keys()], [SYSTEM.fingerprint]);
+  });
+});
+
+describe('a server that is back and refuses what waits for it', { timeout: 60_000 }, () => {
+  it('gets new results, and what waits stays', async (t) => {
+    const remote = await openMemoryStore();
+    const answers: ('unavailable' | 'storage')[] = ['unavailable', 'unavailable', 'storage'];
+    const store: ResultStore = Object.create(remote, {
+      putMeasurement: {
+        value: (measurement: Measurement) => {
+          const code = answers.shift();
+          return code === undefined
+            ? remote.putMeasurement(measurement)
+            : Promise.reject(new PlatformError(code, `refused (${code}).`));
+        },
+      },
+      findMeasurements: { value: remote.findMeasurements.bind(remote) },
+      close: { value: remote.close.bind(remote) },
+    }) as ResultStore;
+    const warnings: string[] = [];
+    const waiting: boolean[] = [];
+    const spool = new Spool(join(await temporaryFolder(t), 'spool'), {});
+    const spooling = new SpoolingResultStore(store, spool, {
+      warn: (message) => warnings.push(message),
+      onSpooled: (areWaiting) => waiting.push(areWaiting),
+      sendAgainMs: 5,
+    });
+    t.after(() => spooling.close());
+    await spooling.putMeasurement(sampleMeasurement(0));
+    await until(() => !spooling.isUnavailable);
+    assert.match(warnings.at(-1) ?? '', /^refused \(storage\)\. Results still wait in .*mlmodelscope store sync/);
+    assert.deepEqual(waiting, [true]);
+    await spooling.putMeasurement(sampleMeasurement(1));
+    const found = await remote.findMeasurements([signatureOf(0), signatureOf(1)], SYSTEM.fingerprint, SETUP_KEY);
+    assert.deepEqual([...found.keys()], [signatureOf(1)]);
+    assert.equal(await spool.isEmpty(), false);
   });
 });
 

@@ -35,6 +35,8 @@ export interface ReceivedSpan {
   readonly endNs: bigint;
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly service: string;
+  /** Of the service. */
+  readonly version: unknown;
 }
 
 export interface Receiver {
@@ -70,7 +72,7 @@ function recordOf(attributes: readonly KeyValue[] = []): Record<string, unknown>
 export function spansIn(text: string): readonly ReceivedSpan[] {
   const { resourceSpans } = JSON.parse(text) as OtlpRequest;
   return resourceSpans.flatMap(({ resource, scopeSpans }) => {
-    const service = String(recordOf(resource.attributes)['service.name']);
+    const { 'service.name': service, 'service.version': version } = recordOf(resource.attributes);
     return scopeSpans.flatMap(({ spans }) =>
       spans.map((span) => ({
         ...span,
@@ -78,7 +80,8 @@ export function spansIn(text: string): readonly ReceivedSpan[] {
         startNs: BigInt(span.startTimeUnixNano),
         endNs: BigInt(span.endTimeUnixNano),
         attributes: recordOf(span.attributes),
-        service,
+        service: String(service),
+        version,
       })),
     );
   });

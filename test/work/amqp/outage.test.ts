@@ -10,7 +10,7 @@ import { needsRabbitMq, startRabbitMq } from './rabbitmq-process.js';
 const DONE: Handled = { kind: 'done' };
 
 /** The limit is against hanging only. Each test has its own broker, and waits. */
-const suite = { timeout: 240_000, concurrency: true };
+const suite = { timeout: 600_000, concurrency: true };
 
 /** As long as the upgrade of a broker takes. */
 const OUTAGE_MS = 30_000;
@@ -70,5 +70,42 @@ describe('a RabbitMQ work queue without its broker', { ...suite, ...needsRabbitM
     await own.signal('SIGCONT');
     await published;
     await until(() => came.includes('meanwhile'));
+  });
+
+  it('ends soon while the broker is away, also with work to give back, which the broker then has', async (t) => {
+    const own = await startRabbitMq(t);
+    const queue = await openQueue(own.uri, { onWarning: () => undefined });
+    let isAsked = false;
+    let isTaken = false;
+    const serving = await queue.serve('a', async () => {
+      isTaken = true;
+      while (!isAsked) await setTimeout(20);
+      return { kind: 'returned' };
+    });
+    await queue.publish('a', message('1'));
+    await until(() => isTaken);
+    await setTimeout(NEW_QUEUE_MS);
+    await own.signal('SIGKILL');
+    isAsked = true;
+    const closed = serving.close().then(() => queue.close());
+    const ended = await Promise.race([closed.then(() => true), setTimeout(OUTAGE_MS, false)]);
+    await own.start();
+    await closed;
+    assert.ok(ended, 'it waits for the broker');
+    const again = await open(t, own.uri);
+    await until(async () => (await again.state('a')).waiting === 1);
+  });
+
+  it('ends soon while the broker is suspended', async (t) => {
+    const own = await startRabbitMq(t);
+    const queue = await openQueue(own.uri, { onWarning: () => undefined });
+    const serving = await queue.serve('a', () => Promise.resolve(DONE));
+    const watching = await queue.watchFailed(() => undefined);
+    await own.signal('SIGSTOP');
+    const closed = Promise.all([serving.close(), watching.close()]).then(() => queue.close());
+    const ended = await Promise.race([closed.then(() => true), setTimeout(OUTAGE_MS, false)]);
+    await own.signal('SIGCONT');
+    await closed;
+    assert.ok(ended, 'it waits for the broker');
   });
 });

@@ -17,7 +17,7 @@ import { needsRabbitMq, type RabbitMq, startRabbitMq } from './rabbitmq-process.
 const DONE: Handled = { kind: 'done' };
 
 /** Against hanging only. */
-const deadline = { timeout: 240_000 };
+const deadline = { timeout: 600_000 };
 
 const undo: (() => unknown)[] = [];
 const untilTheEnd: Lifetime = { after: (one) => undo.push(one) };

@@ -17,7 +17,7 @@ export function runsSmall(
   networks: Readonly<Record<string, SmallNetwork>>,
   cuts: readonly ('layer' | 'kernel')[] = ['layer', 'kernel'],
 ): void {
-  describe(title, { timeout: 300_000 }, () => {
+  describe(title, { timeout: 600_000 }, () => {
     const agent = agentForSuite();
     for (const [name, { define, dimensions = {} }] of Object.entries(networks)) {
       for (const cut of cuts) {

@@ -1,3 +1,4 @@
+import { tableOfNames } from '../../../base/table-of-names.js';
 import {
   type FittingRule,
   type FittingRules,
@@ -73,22 +74,19 @@ function maskOrLengths(keys: number): FittingRule {
   };
 }
 
-export const LENGTH_RULES: readonly (readonly [string, FittingRules])[] = [
-  ['Attention', { 3: maskOrLengths(0) }],
-  [
-    'EmbedLayerNormalization',
-    { 0: ({ input }) => indicesBelow(input(2)?.[0]), 1: ({ input }) => indicesBelow(input(4)?.[0]) },
-  ],
-  [
-    'GatherBlockQuantized',
-    { 1: ({ node, input }) => indicesBelow(input(0)?.at(integerAttribute(node, 'gather_axis', 0))) },
-  ],
-  ['GRU', { 4: steps }],
-  ['GroupQueryAttention', { 5: lastToken, 6: allTokens, 9: newestPositions }],
-  ['Loop', { 0: () => list([TRIPS]) }],
-  ['LSTM', { 4: steps }],
-  ['MultiHeadAttention', { 4: maskOrLengths(1) }],
-  ['ReverseSequence', { 1: reversedSteps }],
-  ['RNN', { 4: steps }],
-  ['RotaryEmbedding', { 1: positions }],
-];
+export const LENGTH_RULES = tableOfNames<FittingRules>({
+  Attention: { 3: maskOrLengths(0) },
+  EmbedLayerNormalization: {
+    0: ({ input }) => indicesBelow(input(2)?.[0]),
+    1: ({ input }) => indicesBelow(input(4)?.[0]),
+  },
+  GatherBlockQuantized: {
+    1: ({ node, input }) => indicesBelow(input(0)?.at(integerAttribute(node, 'gather_axis', 0))),
+  },
+  'GRU LSTM RNN': { 4: steps },
+  GroupQueryAttention: { 5: lastToken, 6: allTokens, 9: newestPositions },
+  Loop: { 0: () => list([TRIPS]) },
+  MultiHeadAttention: { 4: maskOrLengths(1) },
+  ReverseSequence: { 1: reversedSteps },
+  RotaryEmbedding: { 1: positions },
+});

@@ -1,3 +1,4 @@
+import { tableOfNames } from '../../../base/table-of-names.js';
 import {
   type FittingRule,
   type FittingRules,
@@ -127,22 +128,16 @@ function unpooled({ node, input, output }: OperatorUse): readonly number[] | und
   return [...dims.slice(0, 2), ...new Blocks(node, block.length).pictureOf(dims.slice(2), block)];
 }
 
-export const PICTURE_RULES: readonly (readonly [string, FittingRules])[] = [
-  ['Col2Im', { 1: (use) => list(pictureAndBlock(use)?.picture), 2: (use) => list(pictureAndBlock(use)?.block) }],
-  ['MaxRoiPool', { 1: firstQuarter }],
-  [
-    'MaxUnpool',
-    { 1: (use) => indicesBelow(unpooled(use)?.reduce((a, b) => a * b, 1)), 2: (use) => list(unpooled(use)) },
-  ],
-  [
-    'NonMaxSuppression',
-    {
-      0: neighbours,
-      1: () => ({ kind: 'range', low: 0.5, high: 1 }),
-      2: ({ input }) => list([input(0)?.[1] ?? 1]),
-      3: () => list([0.5]),
-      4: () => list([0.25]),
-    },
-  ],
-  ['RoiAlign', { 1: (use) => list(quarter(use)), 2: () => list([0]) }],
-];
+export const PICTURE_RULES = tableOfNames<FittingRules>({
+  Col2Im: { 1: (use) => list(pictureAndBlock(use)?.picture), 2: (use) => list(pictureAndBlock(use)?.block) },
+  MaxRoiPool: { 1: firstQuarter },
+  MaxUnpool: { 1: (use) => indicesBelow(unpooled(use)?.reduce((a, b) => a * b, 1)), 2: (use) => list(unpooled(use)) },
+  NonMaxSuppression: {
+    0: neighbours,
+    1: () => ({ kind: 'range', low: 0.5, high: 1 }),
+    2: ({ input }) => list([input(0)?.[1] ?? 1]),
+    3: () => list([0.5]),
+    4: () => list([0.25]),
+  },
+  RoiAlign: { 1: (use) => list(quarter(use)), 2: () => list([0]) },
+});

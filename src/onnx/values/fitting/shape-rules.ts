@@ -1,3 +1,4 @@
+import { tableOfNames } from '../../../base/table-of-names.js';
 import { REDUCTIONS } from '../../operators/steering-inputs.js';
 import {
   type FittingRule,
@@ -155,31 +156,26 @@ const gridSize: FittingRule = ({ output, input, count }) => {
   return list([input(0)?.[0] ?? 1, 1, ...spatial]);
 };
 
-export const SHAPE_RULES: readonly (readonly [string, FittingRules])[] = [
-  ...REDUCTIONS.split(' ').map((operator): readonly [string, FittingRules] => [operator, { 1: reduced }]),
-  ...['BlackmanWindow', 'HammingWindow', 'HannWindow'].map((operator): readonly [string, FittingRules] => [
-    operator,
-    { 0: asLength },
-  ]),
-  ['AffineGrid', { 1: gridSize }],
-  ['CenterCropPad', { 1: (use) => list(sizesOfOutput(use) ?? use.input(0)?.slice(0, use.count)) }],
-  ['ConstantOfShape', { 0: asOutput }],
-  ['CumProd', { 1: zero }],
-  ['CumSum', { 1: zero }],
-  ['Dropout', { 1: zero, 2: zero }],
-  ['Expand', { 1: (use) => list(expandTarget(use)) }],
-  ['OneHot', { 1: oneHotDepth, 2: () => list([0, 1]) }],
-  ['Pad', { 1: padding, 3: axesInOrder }],
-  ['Range', { 0: zero, 1: rangeLimit, 2: one }],
-  ['Reshape', { 1: (use) => list(reshapeTarget(use)) }],
-  ['Resize', { 1: scalesOrPart, 2: resizeScales, 3: resizeSizes }],
-  ['Slice', { 1: zero, 2: sliceEnds, 3: axesInOrder, 4: one }],
-  ['Split', { 1: splitSizes }],
-  ['SplitToSequence', { 1: sequenceSizes }],
-  ['Squeeze', { 1: squeezed }],
-  ['Tile', { 1: repeats }],
-  ['TopK', { 1: topCount }],
-  ['Trilu', { 1: zero }],
-  ['Unsqueeze', { 1: unsqueezed }],
-  ['Upsample', { 1: scalesOrPart }],
-];
+export const SHAPE_RULES = tableOfNames<FittingRules>({
+  [REDUCTIONS]: { 1: reduced },
+  'BlackmanWindow HammingWindow HannWindow': { 0: asLength },
+  AffineGrid: { 1: gridSize },
+  CenterCropPad: { 1: (use) => list(sizesOfOutput(use) ?? use.input(0)?.slice(0, use.count)) },
+  ConstantOfShape: { 0: asOutput },
+  'CumProd CumSum Trilu': { 1: zero },
+  Dropout: { 1: zero, 2: zero },
+  Expand: { 1: (use) => list(expandTarget(use)) },
+  OneHot: { 1: oneHotDepth, 2: () => list([0, 1]) },
+  Pad: { 1: padding, 3: axesInOrder },
+  Range: { 0: zero, 1: rangeLimit, 2: one },
+  Reshape: { 1: (use) => list(reshapeTarget(use)) },
+  Resize: { 1: scalesOrPart, 2: resizeScales, 3: resizeSizes },
+  Slice: { 1: zero, 2: sliceEnds, 3: axesInOrder, 4: one },
+  Split: { 1: splitSizes },
+  SplitToSequence: { 1: sequenceSizes },
+  Squeeze: { 1: squeezed },
+  Tile: { 1: repeats },
+  TopK: { 1: topCount },
+  Unsqueeze: { 1: unsqueezed },
+  Upsample: { 1: scalesOrPart },
+});

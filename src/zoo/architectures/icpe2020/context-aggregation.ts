@@ -6,11 +6,6 @@ import { convolutions } from '../vgg.js';
 
 const pool = maxPool(2, { stride: 2 });
 
-/** A 3x3 convolution with a dilation of the paper's table 1, which keeps the image's size. */
-function context(channels: number, dilation: number): Layer {
-  return chain(conv(channels, 3, { padding: dilation, dilation }), relu);
-}
-
 function dense(channels: number, kernel: number, dilation: number): Layer {
   return chain(conv(channels, kernel, { dilation }), relu, dropout);
 }
@@ -31,7 +26,8 @@ export function contextAggregation({ height = 900, length = 1100, width = 64 } =
     dense(64 * width, 7, 4),
     dense(64 * width, 1, 1),
     conv(labels, 1),
-    ...[1, 1, 2, 4, 8, 16, 1].map((dilation) => context(labels, dilation)),
+    // The paper's table 1; the image keeps its size.
+    ...[1, 1, 2, 4, 8, 16, 1].map((dilation) => chain(conv(labels, 3, { padding: dilation, dilation }), relu)),
     conv(labels, 1),
     channelsLast,
     softmax,

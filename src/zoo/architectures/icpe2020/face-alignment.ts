@@ -1,7 +1,7 @@
 import { fixed, type Network, type Value } from '../../builder.js';
 import { averagePool, conv, convNormRelu, normReluConv } from '../../convolution.js';
 import { resize } from '../../shaping.js';
-import { add, chain, concat, identity, imageNetwork, type Layer, sum } from '../../tensor.js';
+import { add, chain, concat, identity, imageNetwork, type Layer } from '../../tensor.js';
 
 const LANDMARKS = 68;
 
@@ -40,7 +40,7 @@ export function faceAlignment({ size = 256, width = 64, stacks = 4 } = {}): Netw
       const seen = features(input);
       const heatmaps = conv(LANDMARKS, 1)(seen);
       if (stack === stacks) return heatmaps;
-      input = sum([input, conv(channels, 1)(seen), conv(channels, 1)(heatmaps)]);
+      input = input.graph.apply('Sum', [input, conv(channels, 1)(seen), conv(channels, 1)(heatmaps)], input);
     }
   });
 }

@@ -84,3 +84,15 @@ test('warnings come before the figures, on pages too', () => {
   assert.match(TABLE_EXPORTERS.markdown(shown.result()), /^the machine is busy/);
   assert.match(htmlPage([shown]), /<ul class="warnings"><li>the machine is busy/);
 });
+
+test('without kernels that gain, there is no table of titles only', () => {
+  const document = adviceDocument([], 3, null);
+  const textOf = (notes: readonly string[]) => {
+    return shownTable({ ...adviceTable(document), notes }, { document, title: 'Advice' }).text({
+      width: 80,
+      color: false,
+    });
+  };
+  assert.equal(textOf(['net: 2 ms whole']), 'net: 2 ms whole\n');
+  assert.equal(textOf([]), 'nothing to show\n');
+});

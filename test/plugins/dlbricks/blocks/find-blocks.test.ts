@@ -4,6 +4,7 @@ import { findRepeatedBlocks } from '../../../../plugins/dlbricks/blocks/find-blo
 import { shortenModel } from '../../../../plugins/dlbricks/blocks/shorten-model.js';
 import type { Model } from '../../../../src/onnx/model/model.js';
 import { buildZooModel } from '../../../../src/zoo/zoo.js';
+import { float } from '../../../onnx/protos.js';
 import { GraphBuilder, seededTensor } from '../support/graph-builder.js';
 import { smallDecoder } from '../support/small-decoder.js';
 
@@ -54,6 +55,27 @@ describe('repeated blocks', () => {
     // of ResNet-101 after its first one (He et al., table 1).
     const counts = ['bert_base', 'gpt2', 'resnet101'].map((name) => findRepeatedBlocks(buildZooModel(name))?.count);
     assert.deepEqual(counts, [12, 12, 22]);
+  });
+
+  test('are given up where each of thousands of places may be the first of a block', () => {
+    const g = new GraphBuilder();
+    let x = g.input('float32', [1, 4]);
+    const ends: string[] = [];
+    for (let block = 0; block < 8; block++) {
+      for (let i = 0; i < 1000; i++) x = g.layer('LeakyRelu', [x], [1, 4], [float('alpha', i / 1000)]);
+      ends.push(x);
+    }
+    const model = g.model([g.layer('Sum', ends, [1, 4])]);
+    let looks = 0;
+    const nodes = new Proxy(model.graph.nodes, {
+      get: (all, key, receiver): unknown => {
+        looks++;
+        return Reflect.get(all, key, receiver);
+      },
+    });
+    assert.equal(findRepeatedBlocks({ graph: { ...model.graph, nodes } }), undefined);
+    // To compare all nodes at each of 2000 places takes 2000 looks at each node.
+    assert.ok(looks / nodes.length < 300, `${looks} looks at ${nodes.length} nodes`);
   });
 
   test('are not found where nothing repeats, or too few times', () => {

@@ -298,10 +298,24 @@ describe('an empty call', () => {
     assert.equal(none.signature, emptyCall({ inputs: 2, outputs: 1 }, { joined: false }).signature);
   });
 
-  test('of a model has the texts of all of its inputs', () => {
+  test('returns as many texts as asked, in place of one of the shapes', async () => {
+    const ends = { inputs: 1, outputs: 2, returned_texts: 3000 };
+    const returned = [...(await runBenchmark(emptyCall(ends, { joined: false }))).values()];
+    assert.deepEqual(
+      returned.map(({ elementType, dims }) => [elementType, dims]),
+      [
+        ['int64', [1]],
+        ['string', [3000]],
+      ],
+    );
+  });
+
+  test('of a model has the texts of all of its inputs, and of all of its outputs', () => {
     const input = [value('names', [64, 3], 'string'), value('name', [], 'string'), value('numbers', [64])];
-    const bytes = model({ input, node: [node('Abs', ['numbers'], ['y'])], output: [value('y', [64])] });
-    assert.deepEqual(countEnds(parseModel(bytes, 'm')), { inputs: 3, outputs: 1, texts: 193 });
+    const nodes = [node('Abs', ['numbers'], ['y']), node('Identity', ['names'], ['same'])];
+    const output = [value('y', [64]), value('same', [64, 3], 'string')];
+    const ends = countEnds(parseModel(model({ input, node: nodes, output }), 'm'));
+    assert.deepEqual(ends, { inputs: 3, outputs: 2, texts: 193, returned_texts: 192 });
   });
 
   test('has a signature that depends on its inputs, its outputs and whether they are joined', () => {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkableGraph, kernelIndex } from '../../../../plugins/dlbricks/bricks/checkable-graph.js';
+import { CLASS_VALUES } from '../../../../src/onnx/layers/value-classes.js';
 import { layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import { parseModel } from '../../../../src/onnx/read/read-model.js';
-import { GraphBuilder } from '../support/graph-builder.js';
+import { floatTensor, GraphBuilder } from '../support/graph-builder.js';
 import { runBenchmark } from '../support/runtime.js';
 
 test('a kernel in a profile is recognized by its name, also where the runtime has added to it', () => {
@@ -65,4 +66,20 @@ test('a graph whose kernels are checked names them by their index, and gives the
     [...(await runBenchmark(benchmark)).values()].map(({ dims }) => dims),
     [[2, 3]],
   );
+});
+
+test('a mask that the runtime computed from constants hides in a graph whose kernels are checked what bricks hide', () => {
+  const g = new GraphBuilder();
+  const mask = g.constant(floatTensor([0, 1, 2]));
+  const single = g.constant(floatTensor([0.3]));
+  const other = g.constant(floatTensor([0, 1, 3]));
+  const x = g.input('float32', [3]);
+  const sum = g.layer('Sum', [x, mask, single, other], [3]);
+  const model = g.model([sum]);
+  const classes = new Map([mask, single, sum].map((name) => [name, 'hidden' as const]));
+  const { inputs } = checkableGraph(model, { ...layerGraph(model, g.inferred), classes }).benchmark;
+  const listOf = (of: string) => inputs.find(({ name }) => name === of)?.fill;
+  assert.deepEqual(listOf(mask)?.list, CLASS_VALUES.hidden.list);
+  assert.deepEqual([listOf(single)?.low, listOf(single)?.high], [-1000, -1000]);
+  assert.deepEqual([listOf(other)?.list, listOf(x)?.list], [undefined, undefined]);
 });

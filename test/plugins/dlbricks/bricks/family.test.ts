@@ -11,7 +11,7 @@ const SETTINGS: CutSettings = { cut: 'kernel', granularity: undefined, runOption
 const agent = agentForSuite();
 
 // The first example of README.md.
-test('ResNet-34 has only kernels that ResNet-18 has too', { timeout: 120_000 }, async () => {
+test('ResNet-34 has only kernels that ResNet-18 has too', { timeout: 300_000 }, async () => {
   const { signal } = new AbortController();
   const prepared = async (name: string) => {
     const loaded = await loadModel(`zoo:${name}`, { batch: 1 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type CutSettings, SHORTEN } from '../../../../plugins/dlbricks/bricks/decompose.js';
-import { describeShortening, bytesNote } from '../../../../plugins/dlbricks/bricks/prepare-extended.js';
+import { describeShortening, bytesNote, nodesNote } from '../../../../plugins/dlbricks/bricks/prepare-extended.js';
 import { prepareModel, type PreparedModel } from '../../../../plugins/dlbricks/bricks/prepare-model.js';
 import { countBricks } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import type { BenchmarkAgent } from '../../../../src/agent/benchmark-agent.js';
@@ -11,7 +11,8 @@ import { modelFromBenchmark, weightlessBenchmark } from '../../../../src/measure
 import { type LoadedModel, loadModel } from '../../../../src/registry/load-model.js';
 import { agentForSuite } from '../../../agent/support/running-agent.js';
 import { SYSTEM, LIMITS } from '../../../store/sample-measurement.js';
-import { chainModel } from '../support/chain-model.js';
+import { chainModel, loadedChain } from '../support/chain-model.js';
+import { GraphBuilder } from '../support/graph-builder.js';
 import { smallDecoder } from '../support/small-decoder.js';
 
 /** Otherwise these small models would be cut into longer bricks. */
@@ -32,7 +33,7 @@ function aroundBricks({ recipe: { name, layers, call, handing_over: handed, foot
   return { name, layers, call, handed, bytes };
 }
 
-describe('a model that is optimized only with two and with three blocks', { timeout: 120_000 }, () => {
+describe('a model that is optimized only with two and with three blocks', { timeout: 300_000 }, () => {
   const agent = agentForSuite();
 
   for (const [phase, precision] of [
@@ -133,4 +134,37 @@ describe('shortening', () => {
       );
     });
   }
+});
+
+describe('before a graph is optimized', () => {
+  const operators = (count: number): string[] => Array.from({ length: count }, (_, at) => `Operator${at}`);
+
+  test('a note says that it has so many nodes that this takes long', () => {
+    const many = loadedChain('many', ...operators(10_000));
+    assert.match(
+      nodesNote(many, SETTINGS) ?? '',
+      /^many: a graph of 10000 nodes is optimized, which may take minutes$/,
+    );
+    assert.equal(nodesNote(loadedChain('fewer', ...operators(9_999)), SETTINGS), undefined);
+    assert.equal(nodesNote(many, { ...SETTINGS, cut: 'layer' }), undefined);
+  });
+
+  test('only the nodes of the shortened graphs count', () => {
+    const blocks = Array.from({ length: 20 }, () => operators(1000)).flat();
+    const [whole, shortened] = (['never', 'always'] as const).map((shorten) => {
+      return nodesNote(loadedChain('blocks', ...blocks), { ...SETTINGS, shorten });
+    });
+    assert.match(whole ?? '', /20000 nodes/);
+    assert.equal(shortened, undefined);
+  });
+
+  test('the note of a large model is made for any number of weights', () => {
+    const g = new GraphBuilder();
+    const fill = { low: 0, high: 1, seed: 0 };
+    const sizes = Array.from({ length: 150_000 }, (_, at) => 4096 + (at % 2));
+    for (const size of sizes) g.constant({ elementType: 'float32', dims: [size], data: { kind: 'fill', fill } });
+    const model = g.model([g.layer('Relu', [g.input('float32', [1])], [1])]);
+    const building = { ...SETTINGS, limits: LIMITS, measureEndToEnd: false };
+    assert.match(bytesNote({ ...loadedChain('weights'), model }, building) ?? '', /^weights: 2\.46 GB of weights;/);
+  });
 });

@@ -168,6 +168,23 @@ describe('a layer whose output is as large as values say', () => {
   });
 });
 
+test('a layer that reads the places of made-up truth values is named in the recipe', async () => {
+  const g = new GraphBuilder();
+  const chosen = g.constant({
+    elementType: 'bool',
+    dims: [2000],
+    data: { kind: 'inline', bytes: new Uint8Array(2000) },
+  });
+  const type = { elementType: 'int64', dims: [1, 2000] } as const;
+  const [places = ''] = g.layers('NonZero', [chosen], [type]);
+  const some = g.layer('Gather', [g.input('float32', [2000]), places], [1, 2000]);
+  const loaded = { ...loadedChain('model'), model: g.model([some]) };
+  const agent = createFakeAgent({ latencyOf: () => 1, inferredValuesOf: () => new Map([[places, type]]) });
+  const { decomposed } = await decompose(loaded, { ...SETTINGS, cut: 'layer' }, agent, new AbortController().signal);
+  const operators = [{ operator: 'Gather', count: 1 }];
+  assert.deepEqual(decomposed.recipe.made_up_values, { operators, kernels: 1, sequences: [0] });
+});
+
 test('kernels that a file and a graph with made-up weights do not have equally often are counted', () => {
   assert.deepEqual(kernelDifferences(chainModel('Relu', 'Neg', 'Exp'), chainModel('Relu', 'Relu', 'Exp', 'Abs')), [
     { operator: 'Relu', ofFile: 1, madeUp: 2 },

@@ -5,7 +5,7 @@ import type { MeasurableBrick } from '../../../../plugins/dlbricks/bricks/brick-
 import { CLASS_VALUES, valueClasses } from '../../../../src/onnx/layers/value-classes.js';
 import { parseModel } from '../../../../src/onnx/read/read-model.js';
 import { ELEMENT_TYPES } from '../../../../src/onnx/model/element-type.js';
-import { floats, int, integers, model, node, value } from '../../../onnx/protos.js';
+import { floats, int, integers, model, node, tensor, value } from '../../../onnx/protos.js';
 import { SYSTEM } from '../../../store/sample-measurement.js';
 import { createFakeAgent } from '../../../support/fake-agent.js';
 import { loadedChain } from '../support/chain-model.js';
@@ -78,9 +78,11 @@ describe('values that decide how fast kernels are', () => {
     const lower = node('Trilu', ['visible'], ['lower'], [int('upper', 0)]);
     const places = node('Unsqueeze', ['places', 'axis'], ['column']);
     const later = node('Greater', ['places', 'column'], ['later']);
+    const earlier = node('Not', ['later'], ['earlier']);
     const both = node('And', ['later', 'hidden'], ['both']);
     assert.equal(scores([lower, node('Sub', ['one', 'lower'], ['upper'])], 'Mul', 'upper', 'mask'), 'hidden');
     assert.equal(scores([places, later, both], 'Where', 'both', 'mask', 'zero'), 'hidden');
+    assert.equal(scores([places, later, earlier], 'Where', 'earlier', 'zero', 'mask'), 'hidden');
     assert.equal(scores([node('Expand', ['mask', 'shape'], ['all'])], 'Trilu', 'all'), 'hidden');
     assert.equal(scores([], 'Where', 'hidden', 'mask', 'zero'), undefined);
     assert.equal(scores([node('Sub', ['one', 'visible'], ['upper'])], 'Mul', 'upper', 'mask'), undefined);
@@ -97,6 +99,30 @@ describe('values that decide how fast kernels are', () => {
     ];
     assert.equal(classesOf(beforeSoftmax([-100], filled)).get('shares'), 'denormal');
     assert.equal(classesOf(beforeSoftmax([-100])).get('shares'), undefined, 'all scores are lower');
+  });
+
+  test('are in a whole model what they are in its bricks: a large condition hides half, also by a learned number', () => {
+    const condition = (name: string) =>
+      tensor(name, 'bool', [32, 64], { rawData: Uint8Array.from({ length: 2048 }, (_, at) => at % 2) });
+    const bytes = model({
+      input: [value('x', [32, 64])],
+      node: [
+        node('Not', ['later'], ['earlier']),
+        node('Where', ['earlier', 'x', 'low'], ['scores']),
+        node('Where', ['other', 'scores', 'x'], ['mixed']),
+        node('Softmax', ['mixed'], ['y']),
+      ],
+      initializer: [condition('later'), condition('other'), floats('low', [-9876.5], [])],
+      output: [value('y', [32, 64])],
+    });
+    const parsed = { model: parseModel(bytes, 'm') } as Parameters<typeof buildWholeBenchmark>[0];
+    const fills = new Map(buildWholeBenchmark(parsed, {}).inputs.map(({ name, fill }) => [name, fill]));
+    assert.equal(valueClasses(parsed.model.graph).get('mixed'), 'hidden');
+    const values = ['later', 'low', 'other'].map((name) => {
+      const { low, high, list = [low, high] } = fills.get(name) ?? {};
+      return [...new Set(list)];
+    });
+    assert.deepEqual(values, [[1, 0], [-1000], [1]], 'what hides nothing stays as it is');
   });
 
   test('are denormal constants', () => {

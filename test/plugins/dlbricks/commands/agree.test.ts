@@ -70,7 +70,7 @@ async function placeWithPictureModels(t: Parameters<typeof workplaceHere>[0]): P
 }
 
 describe('agree', { ...deadline, concurrency: 1 }, () => {
-  it('finds no difference between a stack and itself', async (t) => {
+  it('finds no difference between a side and itself', async (t) => {
     const place = await workplaceHere(t);
     await place.write('net.onnx', chain(['Relu', 'Sigmoid', 'Tanh']));
     const { verdict, aspects, outputs } = await agreement(place, ['default', 'default', '--', 'net.onnx']);
@@ -83,7 +83,7 @@ describe('agree', { ...deadline, concurrency: 1 }, () => {
     assert.deepEqual([output?.top_1, output?.top_5, output?.parts_at], [1, 1, null]);
   });
 
-  it('lists what differs between two stacks', async (t) => {
+  it('lists what differs between two sides', async (t) => {
     const place = await workplaceHere(t);
     await place.write('net.onnx', chain(['Relu', 'Sigmoid', 'Tanh']));
     const sides = ['optimization_level=disabled', 'default'];
@@ -188,8 +188,8 @@ describe('agree', { ...deadline, concurrency: 1 }, () => {
         ['net.onnx', 'other.onnx'],
         /^net\.onnx takes float\[1, 3, 8, 8\], and other\.onnx float\[1, 8\], which are not the same inputs; name /m,
       ],
-      [['default', 'right.yml'], /default is a stack and the other side is not; name two stacks or two models/],
-      [['default', 'threads=1'], /two stacks need models: name them after --, as in -- zoo:resnet18/],
+      [['default', 'right.yml'], /default is a side and the other one is a model; name two sides or two models/],
+      [['default', 'threads=1'], /two sides need models: name them after --, as in -- zoo:resnet18/],
       [['net.onnx', 'net.onnx', 'a.jpg'], /a\.jpg: neither model has a manifest with steps for pictures/],
       [['right.yml', 'mean.yml', 'gone.jpg'], /gone\.jpg: expected a picture, found no such file/],
       [['right.yml', 'mean.yml', 'right.yml'], /expected a JPEG, PNG, WebP or GIF/],

@@ -62,6 +62,19 @@ describe('compare of two sides', () => {
     assert.equal(document.provenance?.protocol?.runs, 5);
   });
 
+  test('warns of other processes that took the processors during the rounds of a side', async () => {
+    const after = createFakeAgent({
+      latencyOf: () => 10,
+      optimizedOf: (benchmark) => ({ benchmark, values: new Map(), costMs: 1 }),
+      conditionsOf: () => ({ wallMs: 1000, cores: 1, othersMs: 500 }),
+    });
+    const text = (await compare(after, ['--rounds', '2'])).printed.join('\n');
+    const warning =
+      /^warning: agent=after:1: (\d+) of \1 measurements were disturbed .*; stop them and measure them again$/m;
+    assert.match(text, warning);
+    assert.doesNotMatch(text, /agent=before:1: .*disturbed/);
+  });
+
   test('fails above a limit only if a model is slower on a second occasion too', async () => {
     const gate = ['--rounds', '4', '--fail-above', '5%'];
     const always = await compare(

@@ -151,6 +151,16 @@ describe('compare of reports', () => {
       }
     });
 
+    test('a model of which the limit would not have been seen passes with a warning', async (t) => {
+      const wide = { estimate_low_ms: 9, estimate_high_ms: 11 };
+      const { exitCode, warned } = await gate(t, document({ ms: 10, changes: wide }), document({ ms: 10.1 }));
+      assert.equal(exitCode, 0);
+      assert.match(
+        warned.join('\n'),
+        /^warning: a model that is slower by 5 % would not have been seen: net \(seen from 1\d\.\d %\); .* quieter machine$/,
+      );
+    });
+
     test('a result does not confirm itself', async (t) => {
       const slow = document({ ms: 12 });
       const base = document({ ms: 10 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { stackKey, parseSide } from '../../../../plugins/dlbricks/compare/side.js';
+import { placeKey, parseSide } from '../../../../plugins/dlbricks/compare/side.js';
 
 test('a side has an agent or a runtime, threads and settings', () => {
   const { threads, settings } = parseSide('threads=2, optimization_level=basic,session.disable_prepacking=1');
@@ -8,8 +8,8 @@ test('a side has an agent or a runtime, threads and settings', () => {
   assert.equal(settings.optimization_level, 'basic');
   assert.deepEqual(settings.session, { 'session.disable_prepacking': '1' });
   assert.equal(parseSide('agent=host:7070').agent, 'host:7070');
-  assert.equal(stackKey(parseSide('default')), stackKey(parseSide('threads=3')));
-  assert.notEqual(stackKey(parseSide('default')), stackKey(parseSide('framework=onnxruntime-web')));
+  assert.equal(placeKey(parseSide('default')), placeKey(parseSide('threads=3')));
+  assert.notEqual(placeKey(parseSide('default')), placeKey(parseSide('framework=onnxruntime-web')));
 });
 
 test('another text is refused with its place and what is expected', () => {

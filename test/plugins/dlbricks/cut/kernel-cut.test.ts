@@ -179,7 +179,7 @@ describe('graphs of 50000 kernels are cut in linear time', () => {
   };
   for (const [name, graph] of Object.entries(shapes)) {
     for (const granularity of [1, 32, count / 2, 1_000_000]) {
-      test(`${name}, at granularity ${granularity}`, { timeout: 10_000 }, () => {
+      test(`${name}, at granularity ${granularity}`, { timeout: 60_000 }, () => {
         assertCoversInOrder(cutAtFewestValues(graph, granularity), count, granularity);
       });
     }

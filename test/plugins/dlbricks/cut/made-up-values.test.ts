@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { findMadeUpValues } from '../../../../plugins/dlbricks/cut/made-up-values.js';
+import { findMadeUpValues, madeUpConstants } from '../../../../plugins/dlbricks/cut/made-up-values.js';
 import type { GraphProto } from '../../../../src/generated/onnx/onnx.js';
 import { type InferredValue, layerGraph, type LayerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import { parseModel } from '../../../../src/onnx/read/read-model.js';
-import { floats, graph, graphAttribute, int, integers, model, node, value } from '../../../onnx/protos.js';
+import { floats, graph, graphAttribute, int, integers, model, node, tensor, value } from '../../../onnx/protos.js';
 
 interface GraphParts extends Partial<GraphProto> {
   /** Dimensions of inner values; [2, 3] by default. */
@@ -115,6 +115,25 @@ describe('layers whose work or sizes depend on made-up values', () => {
     assert.deepEqual(found(graphOf([node('Loop', ['n', '', 'x'], ['y'])], { input }))?.[0], ['1 Loop']);
   });
 
+  test('are a Loop with an assumed trip count also after a run, which assumed the count too, until a user gives it', () => {
+    const input = [...INPUT, value('n', [], 'int64'), value('more', [], 'int64')];
+    const nodes = [
+      node('Add', ['n', 'more'], ['trips']),
+      node('Loop', ['trips', '', 'x'], ['looped']),
+      node('Range', ['trips', 'more', 'n'], ['places']),
+      node('Gather', ['looped', 'places'], ['y']),
+    ];
+    const count = { low: 8, high: 8 };
+    const values = new Map(['n', 'more', 'trips', 'places'].map((name) => [name, count]));
+    const ran = { ...graphOf(nodes, { input, dims: { trips: [] } }), ofRun: { weights: 'own' as const, values } };
+    assert.deepEqual(found(ran), [
+      ['1 Loop', '1 Range'],
+      ['Loop', 'Range', 'Gather'],
+    ]);
+    const given = new Map(['n', 'more'].map((name) => [name, count]));
+    assert.equal(found({ ...ran, given }), undefined);
+  });
+
   test('are not those that use the whole sequence by a given mask, but those that compute lengths with weights', () => {
     const mask = [...INPUT, value('mask', [1, 8], 'int64')];
     const lstm = node('LSTM', ['x', 'w', 'r', '', 'lengths'], ['y']);
@@ -130,5 +149,39 @@ describe('layers whose work or sizes depend on made-up values', () => {
     const branch = graph({ node: [suppression], output: [value('chosen')] });
     const either = graphOf([node('If', ['x'], ['y'], [graphAttribute('then_branch', branch)])]);
     assert.deepEqual(found(either)?.[0], ['1 If (NonMaxSuppression)']);
+  });
+});
+
+describe('constants that follow from made-up ones', () => {
+  const places = [node('NonZero', ['chosen'], ['pairs']), node('Squeeze', ['pairs', 'first'], ['at'])];
+  const initializerOf = (count: number) => [
+    tensor('chosen', 'bool', [count], { rawData: new Uint8Array(count).fill(1, 0, 2) }),
+    integers('first', [0n]),
+  ];
+  const constantsOf = (nodes: GraphProto['node'], initializer: GraphProto['initializer']) =>
+    madeUpConstants(parseModel(model({ node: nodes, input: INPUT, output: [value('y')], initializer }), 'model'));
+
+  test('are the places of more truth values than are kept, and what reads these places depends on made-up values', () => {
+    const nodes = [...places, node('Gather', ['x', 'at'], ['some']), node('Relu', ['some'], ['y'])];
+    const madeUp = constantsOf(nodes, initializerOf(1025));
+    assert.deepEqual(madeUp, { contents: ['pairs', 'at'], sizes: ['pairs', 'at'] });
+    const followed = graphOf(nodes, { initializer: initializerOf(1025) });
+    assert.deepEqual(found({ ...followed, madeUp }), [['1 Gather'], ['Gather', 'Relu']]);
+    assert.deepEqual(constantsOf(nodes, initializerOf(1024)), { contents: [], sizes: [] });
+  });
+
+  test('are sizes, which decide those of a layer', () => {
+    const nodes = [node('ReduceMax', ['table'], ['size']), node('Expand', ['x', 'size'], ['y'])];
+    const initializer = [integers('table', Array<bigint>(1025).fill(2n))];
+    const madeUp = constantsOf(nodes, initializer);
+    assert.deepEqual(madeUp, { contents: ['size'], sizes: [] });
+    const followed = graphOf(nodes, { initializer, dims: { size: [1] } });
+    assert.deepEqual(found({ ...followed, madeUp }), [['1 Expand'], ['Expand']]);
+  });
+
+  test('are not those that follow from the shape of a weight', () => {
+    const nodes = [node('Shape', ['weight'], ['shape']), node('Expand', ['x', 'shape'], ['y'])];
+    const initializer = [floats('weight', Array<number>(2048).fill(1.1))];
+    assert.deepEqual(constantsOf(nodes, initializer), { contents: [], sizes: [] });
   });
 });

@@ -425,6 +425,13 @@ describe('the interval of an estimate', () => {
     near(five.leastError, twice.leastError ?? NaN);
   });
 
+  test('has a part with degrees of freedom of its own, so that it may be wider than the interval', () => {
+    const few = { ...commonSpread(0.03, 1), wholes: { relative: 0.03, degreesOfFreedom: 30 } };
+    const estimate = compose(single, groupObservations([measuredCall, ...measuredBrick(0, 10, 10)]), few);
+    near(estimate.measuringError, (studentQuantile(1) * 10 * 0.03) / Math.SQRT2 / ms);
+    assert.ok((estimate.measuringError ?? NaN) > (computeHalfWidth(estimate.sequential) ?? NaN));
+  });
+
   test('adds up what bricks of a process have in common, and averages what each has of its own', () => {
     const one = surrounded(recipeOf([4]));
     const four = surrounded(recipeOf([1, 1, 1, 1]));

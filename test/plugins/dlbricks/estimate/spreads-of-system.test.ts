@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { groupObservations } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
+import { findOccurrences, groupObservations } from '../../../../plugins/dlbricks/estimate/brick-latency.js';
 import { type Earlier, spreadsFor, spreadsOfSystem } from '../../../../plugins/dlbricks/estimate/spreads-of-system.js';
 import { near } from '../../../support/near.js';
 import { measuredTogetherOn, recipeTogether, surrounded } from '../support/measured-bricks.js';
@@ -53,6 +53,20 @@ describe('the spreads of a system', () => {
     const { bricks, reason } = spreadsOfSystem([recipe], groupObservations(measured(0)), { earlier: earlier(0.01) });
     assert.ok((bricks?.processes.relative ?? 0) > 0.004);
     assert.equal(reason, undefined);
+  });
+
+  test('come from further occasions of the same bricks in the store, where an estimate takes one of each', () => {
+    const observations = groupObservations(measured(0));
+    const stored = findOccurrences([recipe], groupObservations(measured(0, 0.02, -0.02)));
+    const { bricks, reason } = spreadsOfSystem([recipe], observations, {
+      earlier: { bricks: stored, wholes: new Map() },
+    });
+    assert.ok((bricks?.processes.relative ?? 0) > 0.01);
+    assert.equal(reason, undefined);
+  });
+
+  test('are unknown without any brick, for this reason', () => {
+    assert.equal(spreadsOfSystem([recipe], new Map()).reason, 'no brick was measured');
   });
 
   test('are unknown with a reason if bricks were measured once and others disturbed them', () => {

@@ -32,7 +32,7 @@ describe('the best of several combinations', () => {
     const within = (withinMs: number): string => bestLines(reports, { best: 'throughput', withinMs }).join();
     assert.match(within(20), /^m: best throughput within 20 ms: batch 4/);
     assert.match(within(19), /^m: best throughput within 19 ms: batch 1/);
-    assert.match(within(5), /^m: no cell within 5 ms; fastest: batch 1, 1 thread: 10.00 ms/);
+    assert.match(within(5), /^m: no combination within 5 ms; fastest: batch 1, 1 thread: 10.00 ms/);
   });
 
   test('is named with those that its interval does not exclude', () => {
@@ -43,7 +43,7 @@ describe('the best of several combinations', () => {
   test('is never an estimate of a part of a model', () => {
     const part = reportAt(8, 1, { coverage: 0.5, missing: [MISSING] });
     assert.match(bestLines([reportAt(1, 10), part], { best: 'throughput' }).join(), /best throughput: batch 1,/);
-    assert.match(bestLines([part], { best: 'latency' }).join(), /no cell; no cell has a complete estimate/);
+    assert.match(bestLines([part], { best: 'latency' }).join(), /^m: no combination has a complete estimate$/);
   });
 });
 

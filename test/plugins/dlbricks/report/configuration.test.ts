@@ -40,3 +40,37 @@ test('lines about one of several combinations name the dimensions by which they 
     ['m, batch 1, 1 thread, seq=32', 'm, batch 1, 1 thread, seq=64'],
   );
 });
+
+/** Of two models, of which the warnings of one are the same in each combination. */
+function reportAt(threads: number, share: string): Report {
+  const spreads = { bricks: undefined, reason: 'bricks were measured once', wholes: new Map(), machines: undefined };
+  const sequential = { ms: 3, lowMs: undefined, highMs: undefined };
+  const models = ['m', 'n'].map((name) => ({
+    estimate: estimateOf(name, 3, { sequential, predictedMs: 1.5 }),
+    endToEnd: undefined,
+  }));
+  const report = buildReport(resultOf(models, { spreads }), { ...SETTINGS, cut: 'kernel' });
+  const warnings: Report['warnings'] = [
+    { cause: 'short_kernels', message: `m: off by ${share}` },
+    { cause: 'values', message: 'n: made up' },
+  ];
+  return { ...report, system: { ...report.system, threads }, warnings };
+}
+
+test('a warning about one of several combinations names it, and one about all of them does not', () => {
+  assert.deepEqual(leadingLines([reportAt(1, '12 %'), reportAt(2, '25 %')]), [
+    'warning: batch 1, 1 thread: m: off by 12 %',
+    'warning: n: made up',
+    'warning: batch 1, 2 threads: m: off by 25 %',
+  ]);
+  assert.deepEqual(leadingLines([reportAt(1, '12 %')]), ['warning: m: off by 12 %', 'warning: n: made up']);
+});
+
+test('several combinations say as one does why intervals are missing and what is predicted', () => {
+  const lines = summaryLines([reportAt(1, '12 %'), reportAt(2, '25 %')], { wide: false });
+  const explained = lines.filter((line) => /no intervals: bricks were measured once|predicted from/.test(line));
+  assert.deepEqual(
+    explained.map((line) => line.slice(0, 16)),
+    ['  no intervals: ', '  predicted from', '  no intervals: ', '  predicted from'],
+  );
+});

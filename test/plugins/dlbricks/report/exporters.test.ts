@@ -284,6 +284,10 @@ describe('page', () => {
     assert.match(title, new RegExp(`^Latency of resnet50 on .*${SYSTEM.framework}`));
     assert.match(verdict ?? '', /^The estimate is off by 9\.0 %\./);
     assert.match(reportPage([bricksOnly]).verdict ?? '', /^1 of 1 model estimated: .*No whole model was measured/);
+    assert.match(
+      reportPage([bricksOnly, bricksOnly]).verdict ?? '',
+      /^2 of 2 rows estimated\. No whole model was measured/,
+    );
   });
 
   test('gives the interval and the samples of an estimate with its number', () => {

@@ -59,7 +59,7 @@ describe('the report of a model whose work depends on made-up values', () => {
     assert.match(text(without), /no file on this machine has the weights/);
     assert.equal(without.models[0]?.values_of_run, 'made up');
     const inside = buildReport(resultOf([{ ...detector, runWith: 'own' }]), SETTINGS);
-    assert.match(text(inside), /the run did not give these values/);
+    assert.match(text(inside), /the run did not give these values: .*--input NAME=VALUE/);
   });
 
   test('is as always if there are no such values', () => {
@@ -70,6 +70,17 @@ describe('the report of a model whose work depends on made-up values', () => {
     assert.ok(!text(sure).includes('warning') && !isPartial(sure));
     assert.deepEqual([sure.models[0]?.made_up_values, sure.models[0]?.values_of_run], [null, 'own']);
   });
+});
+
+test('the report of a model whose inputs got assumed values names them', () => {
+  const assumed = [
+    { name: 'ids', values: '0 to 9' },
+    { name: 'mask', values: '1' },
+  ];
+  const result = resultOf([{ ...detector, inputs: { assumed, sizes: [] } }, { ...detector }]);
+  const line = /^inputs got assumed values, .*: detector \(ids 0 to 9, mask 1\); --input NAME=VALUE/m;
+  assert.match(text(buildReport(result, SETTINGS)), line);
+  assert.doesNotMatch(text(), /inputs got assumed values/);
 });
 
 describe('the report of a model with a loop', () => {

@@ -156,7 +156,7 @@ describe('the text about precision', () => {
     const text = linesOf(reportWith([hit, { ...hit, estimate }]));
     assert.match(
       text,
-      /^warning: wide intervals: vague \(± 80\.0 %\); .* on a quieter machine \('dlbricks run --remeasure all'\)\n┌/,
+      /^warning: wide intervals: vague \(± 80\.0 %\); .* measure again with 'dlbricks run --remeasure all' \(remeasure: all in manifests\) on a quieter machine\n┌/,
     );
     assert.doesNotMatch(linesOf(reportWith([hit])), /wide intervals/);
   });
@@ -168,7 +168,10 @@ describe('the text about precision', () => {
       text,
       /bricks: 1\.3 % standard deviation between processes, 1\.0 % of them common .*; whole models: 1\.4 %; .* ± 5\.0 %/,
     );
-    assert.match(text, /^missed ± [\d.]+ % instead of ± 5 %: time limit reached \(raise --repeat-limit\)$/m);
+    assert.match(
+      text,
+      /^missed ± [\d.]+ % instead of ± 5 %: time limit reached \(raise --repeat-limit, repeat_limit in manifests\)$/m,
+    );
     assert.match(
       text,
       /^worn( ± [\d.]+ %)? instead of ± 5 %: each brick was measured 5 times, the most \(use a quieter machine\)$/m,

@@ -40,12 +40,12 @@ const PARTS = [
 
 describe('the page of a report', () => {
   test('has the kernels of the longest path in their order, each with its part of the path', () => {
-    const section = sectionOf('Critical path', { parts: PARTS });
+    const section = sectionOf('Longest path', { parts: PARTS });
     assert.deepEqual(section?.table?.rows, [
       ['net', 'k0', 'Conv', '1.000', '20.0 %'],
       ['net', 'k2', 'Gemm', '3.000', '60.0 %'],
     ]);
-    const chain = sectionOf('Critical path', { parts: PARTS, parallel: { ms: 10, lowMs: 9, highMs: 11 } });
+    const chain = sectionOf('Longest path', { parts: PARTS, parallel: { ms: 10, lowMs: 9, highMs: 11 } });
     assert.equal(chain, undefined, 'a chain is its own path');
   });
 

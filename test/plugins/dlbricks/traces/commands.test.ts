@@ -84,7 +84,7 @@ describe('dlbricks import', () => {
     for (let time = 0; time < 2; time++) {
       const { stdout, code, stderr } = await place.run(['dlbricks', 'import', table]);
       assert.equal(code, 0, stderr);
-      assert.match(stdout, /^net: 2 layers, 2 times, 1 runs of the whole model; system: here$/m);
+      assert.match(stdout, /^net: 2 layers, 2 times, 1 run of the whole model; system: here$/m);
     }
     const { report, code } = await composed(place, '--from-store');
     assert.equal(code, 0);
