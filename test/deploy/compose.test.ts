@@ -10,7 +10,7 @@ import { inRepository, readComposeFile } from './compose-file.js';
 import { compose, type Composed, type NodeName } from './compose-process.js';
 
 /** Only ends a test that hangs. */
-const deadline = { timeout: 600_000 };
+const deadline = { timeout: 1_200_000 };
 
 const needsEverything = {
   skip:

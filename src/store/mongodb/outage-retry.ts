@@ -20,7 +20,7 @@ const SLOW_MS = 5_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
 
-/** The shortest time that a request gets, also after the limit: so that it finds out that the outage is over. */
+/** The shortest time that a request gets, also after the limit: the outage may be over, and a server is often just busy. */
 const MIN_ATTEMPT_MS = 5_000;
 
 /** A request without an answer for this long is repeated: the driver has closed its connection long before. */
@@ -100,8 +100,7 @@ export class OutageRetry {
     const end = new AbortController();
     const ended = async (): Promise<never> => {
       const signals = signal === undefined ? [end.signal] : [end.signal, signal];
-      const least = Math.min(MIN_ATTEMPT_MS, giveUpAfterMs);
-      const remaining = Math.max(least, since + giveUpAfterMs - this.#clock.now());
+      const remaining = Math.max(MIN_ATTEMPT_MS, since + giveUpAfterMs - this.#clock.now());
       await this.#clock.sleep(Math.min(remaining, MAX_ATTEMPT_MS), AbortSignal.any(signals));
       if (signal?.aborted !== true) throw remaining > MAX_ATTEMPT_MS ? new Unanswered() : this.#gone(undefined);
       const patienceMs = this.#isGivenUp ? LATER_AFTER_ABORT_MS : AFTER_ABORT_MS;
