@@ -272,7 +272,7 @@ export { factorOfSums, latencyOfOutcome, TRIM, trimmed, trimmedMean } from './me
 export { studentWidth, Z_95 } from './measurement/student.js';
 export { assertEnoughCores } from './measurement/enough-cores.js';
 export { usedCores } from './measurement/used-cores.js';
-export { disturbanceOf, isDisturbed, sharedShareOf } from './measurement/disturbance.js';
+export { disturbanceOf, isDisturbed, MIN_OTHERS_MS, sharedShareOf } from './measurement/disturbance.js';
 export { measurementWarnings, type NoiseWarning } from './measurement/noise.js';
 
 // Several bricks in one graph

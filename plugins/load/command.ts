@@ -103,16 +103,25 @@ async function connectAgents({ agent, agents, framework }: LoadOptions, host: Co
 
 const DEPLOYMENT = /^(oip|predict):\/\/([^/,]+:\d+(?:,[^/,]+:\d+)*)\/([^:/]+)(?::([^:/]+))?$/;
 
-async function connectDeployment(options: LoadOptions, host: CommandHost): Promise<DeploymentAddress | undefined> {
-  if (options.deployment === undefined) return undefined;
+interface Deployed {
+  readonly deployment?: DeploymentAddress;
+  /** The platform's own server, whose system is that of the results. */
+  readonly agent?: BenchmarkAgent | undefined;
+}
+
+async function connectDeployment(options: LoadOptions, host: CommandHost): Promise<Deployed> {
+  if (options.deployment === undefined) return {};
   const [, kind, hosts = '', name = '', version = ''] = DEPLOYMENT.exec(options.deployment) ?? [];
   const addresses = hosts.split(',');
   const model = { name, version };
   const url = options.deployment;
-  if (kind === 'oip') return { kind, model, url, reaches: addresses.map((address) => ({ address, options: {} })) };
+  if (kind === 'oip') {
+    return { deployment: { kind, model, url, reaches: addresses.map((address) => ({ address, options: {} })) } };
+  }
   const agents: BenchmarkAgent[] = [];
   for (const address of addresses) agents.push(await host.connect(address));
-  return { kind: 'predict', model, url, reaches: agents.flatMap((agent) => agent.reaches?.() ?? []) };
+  const reaches = agents.flatMap((agent) => agent.reaches?.() ?? []);
+  return { deployment: { kind: 'predict', model, url, reaches }, agent: agents[0] };
 }
 
 function deploymentOption(text: string): string {
@@ -153,8 +162,9 @@ async function load(references: readonly string[], options: LoadOptions, host: C
     throw new PlatformError('usage', 'a prediction has no queries to write (--samples); measure as well (--validate)');
   }
   const outputs = await prepareOutputs(options);
-  const agent = await connectAgents(options, host);
-  const deployment = await connectDeployment(options, host);
+  const { deployment, agent: deployed } = await connectDeployment(options, host);
+  const isNamed = [options.agent, options.agents, options.framework].some((one) => one !== undefined);
+  const agent = deployed === undefined || isNamed ? await connectAgents(options, host) : deployed;
   const threads = options.threads ?? COMMAND_DEFAULTS.threads;
   const runtime = parseRuntime(options);
   assertEnoughCores(buildRunOptions(threads, agent.description, runtime), agent.description);
@@ -179,7 +189,7 @@ async function load(references: readonly string[], options: LoadOptions, host: C
     loadedBatch,
     deployment,
     generations,
-    given: listArguments(options),
+    given: listArguments(agent === deployed ? { ...options, agent: deployment?.reaches[0]?.address ?? '' } : options),
     ...(options.samples && { onSample: samples.add }),
   };
   const context = measuringContext({ agent, store }, progress, host);

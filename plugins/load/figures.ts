@@ -5,6 +5,7 @@ import {
   lineThrough,
   PERCENTILES,
   type RanTrial,
+  MIN_OTHERS_MS,
   studentWidth,
   type ServingEnd,
   type TrialSummary,
@@ -22,11 +23,12 @@ export function selectFigures(summary: TrialSummary): Figures {
   return { ...namePercentiles(summary), samples_per_second: summary.samplesPerSecond, holds: summary.holds };
 }
 
-/** Share of the processors' time that other machines took; null where no machine says. */
-export function computeStealShare(ends: readonly ServingEnd[]): number | null {
+/** Share of the processors' time that others took; null where no machine says. */
+export function computeTakenShare(ends: readonly ServingEnd[], by: 'stealMs' | 'othersMs'): number | null {
   const shares = ends.flatMap(({ conditions }) => {
-    if (conditions?.stealMs === undefined) return [];
-    return [conditions.stealMs / Math.max(1, conditions.wallMs * conditions.cores)];
+    const takenMs = conditions?.[by];
+    if (conditions === null || takenMs === undefined) return [];
+    return takenMs < MIN_OTHERS_MS ? 0 : takenMs / (conditions.wallMs * conditions.cores);
   });
   return shares.length === 0 ? null : maxOf(shares);
 }
@@ -42,6 +44,7 @@ export function buildMeasured(trial: RanTrial, summary: TrialSummary): MeasuredL
     upper_p90_ms: upper(0.9),
     upper_p99_ms: upper(0.99),
     steal_share: null,
+    others_share: null,
     ended: end.kind,
     reason: 'reason' in end ? end.reason : null,
   };

@@ -19,7 +19,7 @@ const measuredSchema = z.strictObject({
   failed: z.int().describe('With one of them, there are no percentiles'),
   failure: z.string().nullable().default(null).describe('Error of the first query that failed'),
   achieved_per_second: rate.describe('Answered queries less one, over the time from the first to the last answer'),
-  samples_per_second: rate,
+  samples_per_second: rate.describe('null where its figures are no result'),
   mean_batch: number.describe('Samples of a run'),
   utilization: number.describe(
     'Share of the time from the first to the last answer in which the model runs, for each agent',
@@ -43,6 +43,7 @@ const measuredSchema = z.strictObject({
     "Little's law: mean number in the system, as the generator counts queries and answers, over rate times latency, less 1",
   ),
   steal_share: number.describe('Processor time that other machines took; null where it is not known'),
+  others_share: number.default(null).describe('Processor time that other processes of the machine took'),
   holds: z
     .boolean()
     .nullable()

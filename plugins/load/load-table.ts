@@ -31,7 +31,9 @@ type LoadColumn = Column<LoadRow>;
 /** Left out first on a narrow terminal. */
 const DISPENSABLE = [
   'seed',
+  'threads',
   'steal',
+  'others',
   'little',
   'late p99 (ms)',
   'longest queue',
@@ -61,8 +63,10 @@ function percent(title: string, of: (row: MeasuredLoad) => number | null): LoadC
   });
 }
 
+const PREDICTED = ['p50_ms', 'p90_ms', 'p99_ms', 'samples_per_second'] as const;
+
 /** A prediction with its interval, as in 12.3 (11.9 to 12.8). */
-function predicted(title: string, of: 'p50_ms' | 'p99_ms' | 'samples_per_second'): LoadColumn {
+function predicted(title: string, of: (typeof PREDICTED)[number]): LoadColumn {
   return right(title, ({ predicted: row }) => {
     if (row?.value == null) return UNKNOWN;
     const { low, value, high } = row;
@@ -72,7 +76,7 @@ function predicted(title: string, of: 'p50_ms' | 'p99_ms' | 'samples_per_second'
   });
 }
 
-export function columnsFor({ rows, settings }: LoadResult, { wide }: ShowOptions): readonly LoadColumn[] {
+export function columnsFor({ rows, settings, system }: LoadResult, { wide }: ShowOptions): readonly LoadColumn[] {
   const has = (of: (row: LoadRow) => unknown): boolean => rows.some((row) => of(row));
   const isMeasured = has((row) => row.measured);
   const isPredicted = has((row) => row.predicted);
@@ -110,10 +114,13 @@ export function columnsFor({ rows, settings }: LoadResult, { wide }: ShowOptions
     ],
     [isMeasured && wide, percent('little', (row) => row.little_error)],
     [isMeasured && wide, percent('steal', (row) => row.steal_share)],
+    [isMeasured && wide, percent('others', (row) => row.others_share)],
     [isPredicted && !isOpen, predicted('predicted samples (/s)', 'samples_per_second')],
     [isPredicted, predicted('predicted p50 (ms)', 'p50_ms')],
+    [isPredicted && wide, predicted('predicted p90 (ms)', 'p90_ms')],
     [isPredicted, predicted('predicted p99 (ms)', 'p99_ms')],
     [isPredicted && isOpen, right('growth', (row) => text(row.predicted?.growth, 2))],
+    [wide, right('threads', () => (settings.deployment === null ? String(system.threads) : UNKNOWN))],
     [wide, right('seed', ({ seed }) => String(seed))],
   ];
   return columns.flatMap(([isShown, column]) => (isShown ? [column] : []));
@@ -201,18 +208,20 @@ function intervalLines({ rows }: LoadResult): readonly string[] {
   ];
 }
 
-function deploymentLines({ rows, settings: { deployment } }: LoadResult): readonly string[] {
-  if (deployment === null) return [];
-  const contents = 'the runs of the model on this system, and the queue in front of them';
+/** Where the model runs: a server of others says nothing of itself. */
+function placeText({ system, settings: { deployment } }: LoadResult): string {
+  return deployment ?? stackText(system);
+}
+
+function deploymentLines({ rows, system, settings: { deployment } }: LoadResult): readonly string[] {
+  if (deployment === null || !rows.some(({ predicted: guess }) => guess?.value != null)) return [];
+  const contents = `the runs of the model on this system (${stackText(system)}), and the queue in front of them`;
   const left = 'calls of the server, its own batches, and other work there';
-  const hasPrediction = rows.some(({ predicted: guess }) => guess?.value != null);
-  return [
-    `measured at ${deployment}${hasPrediction ? `; predictions contain ${contents}, and nothing of ${left}` : ''}`,
-  ];
+  return [`measured at ${deployment}; predictions contain ${contents}, and nothing of ${left}`];
 }
 
 export function listNotes(result: LoadResult): readonly string[] {
-  const { system, agents, settings, warnings } = result;
+  const { agents, settings, warnings } = result;
   const machines = agents === 1 ? '' : `; ${counted(agents, 'agent')}, queries by ${settings.dispatch}`;
   return [
     ...boundLines(result),
@@ -225,7 +234,7 @@ export function listNotes(result: LoadResult): readonly string[] {
     ...intervalLines(result),
     ...overheadLines(result),
     ...deploymentLines(result),
-    `${stackText(system)}${machines}; seed ${settings.seed}`,
+    `${placeText(result)}${machines}; seed ${settings.seed}`,
     ...warnings.map((warning) => `warning: ${warning}`),
   ].map(oneLine);
 }
@@ -240,20 +249,29 @@ function lineRecords({ batches }: LoadResult, model: string): Record<string, num
   return Object.fromEntries(entries);
 }
 
+/** Each figure with the ends of its interval, as in predicted_p50_ms, predicted_p50_low_ms and predicted_p50_high_ms. */
+function predictedRecords(guess: LoadRow['predicted']): Record<string, number | null> {
+  const figures = PREDICTED.flatMap((key) => [
+    [`predicted_${key}`, guess?.value?.[key] ?? null] as const,
+    ...(['low', 'high'] as const).map((end) => {
+      return [`predicted_${key.replace('_', `_${end}_`)}`, guess?.[end]?.[key] ?? null] as const;
+    }),
+  ]);
+  return {
+    ...Object.fromEntries(figures),
+    predicted_utilization: guess?.utilization ?? null,
+    growth: guess?.growth ?? null,
+  };
+}
+
 function listRecords(result: LoadResult): TableResult['records'] {
   const flat = result.rows.map(({ measured: row, predicted: guess, ...of }) => ({
     ...of,
+    threads: result.settings.deployment === null ? result.system.threads : null,
     samples: of.samples.join(' '),
     ...row,
     holds: row?.holds == null ? null : String(row.holds),
-    predicted_p50_ms: guess?.value?.p50_ms ?? null,
-    predicted_p50_low_ms: guess?.low?.p50_ms ?? null,
-    predicted_p50_high_ms: guess?.high?.p50_ms ?? null,
-    predicted_p90_ms: guess?.value?.p90_ms ?? null,
-    predicted_p99_ms: guess?.value?.p99_ms ?? null,
-    predicted_p99_low_ms: guess?.low?.p99_ms ?? null,
-    predicted_p99_high_ms: guess?.high?.p99_ms ?? null,
-    predicted_samples_per_second: guess?.value?.samples_per_second ?? null,
+    ...predictedRecords(guess),
     no_prediction: guess?.reason ?? null,
     ...lineRecords(result, of.model),
   }));
@@ -265,13 +283,13 @@ function listRecords(result: LoadResult): TableResult['records'] {
 }
 
 function buildPage(result: LoadResult): Page {
-  const { rows, system, settings } = result;
+  const { rows, settings } = result;
   const names = [...new Set(rows.map(({ model }) => model))].join(', ');
   const headline = [...boundLines(result), ...rateLines(result), ...batchLines(result), ...validationLines(result)];
   const lead = 'Latency counts from the scheduled time of a query.';
   const table = textTable(columnsFor(result, { wide: true }), rows);
   return {
-    title: `${names} under load (${settings.scenario}) on ${stackText(system)}`,
+    title: `${names} under load (${settings.scenario}) on ${placeText(result)}`,
     verdict: headline.length === 0 ? undefined : `${headline.join('. ')}.`,
     sections: [{ title: 'Trials', lead, chart: rows.length === 0 ? undefined : drawn(loadPlot(result)), table }],
   };

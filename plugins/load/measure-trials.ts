@@ -16,11 +16,11 @@ import {
   append,
 } from '../../src/plugin-api.js';
 import type { Generation } from './generation.js';
-import { buildMeasured, computeStealShare } from './figures.js';
+import { buildMeasured, computeTakenShare } from './figures.js';
 import { failureText } from './headlines.js';
 import type { LoadRow } from './load-result.js';
 import { keepTrial } from './platform-documents.js';
-import { type DeploymentAddress, modelsBySize, type Place, whileServing } from './serve.js';
+import { type DeploymentAddress, modelsBySize, type Place, unlessAborted, whileServing } from './serve.js';
 import type { LoadSettings } from './settings.js';
 import { lengthOfTrials, LONG_MS } from './trial-length.js';
 import { computeOfferedRate, type TrialPlan } from './trials.js';
@@ -110,7 +110,7 @@ export async function measureAll(
   for (const alike of groupedBy(plans, (plan) => JSON.stringify(sizesOf(plan))).values()) {
     const asked = { ...sizesOf(alike[0]), waitMs: settings.max_wait_ms };
     const models = await modelsBySize(loaded, loadedBatch, asked, place);
-    const { result, ends } = await whileServing(loaded.name, models, asked, place, async (generator) => {
+    const serving = whileServing(loaded.name, models, asked, place, async (generator) => {
       const found: Tried[] = [];
       for (const plan of alike) {
         if (place.signal.aborted) break;
@@ -121,16 +121,20 @@ export async function measureAll(
       }
       return found;
     });
-    append(tried, withSteal(result, ends));
+    const served = await unlessAborted(place.signal, serving);
+    if (served !== undefined) append(tried, withConditions(served.result, served.ends));
     if (place.signal.aborted || tried.at(-1)?.row.measured?.ended === 'failed') break;
   }
   return tried;
 }
 
-export function withSteal(tried: readonly Tried[], ends: readonly ServingEnd[]): readonly Tried[] {
-  const steal = computeStealShare(ends);
+export function withConditions(tried: readonly Tried[], ends: readonly ServingEnd[]): readonly Tried[] {
+  const shares = {
+    steal_share: computeTakenShare(ends, 'stealMs'),
+    others_share: computeTakenShare(ends, 'othersMs'),
+  };
   return tried.map(({ plan, row }) => {
-    return { plan, row: { ...row, measured: row.measured && { ...row.measured, steal_share: steal } } };
+    return { plan, row: { ...row, measured: row.measured && { ...row.measured, ...shares } } };
   });
 }
 

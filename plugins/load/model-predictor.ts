@@ -20,7 +20,7 @@ import {
   storedEstimates,
   weighTimes,
 } from './predict.js';
-import type { Place } from './serve.js';
+import { type Place, unlessAborted } from './serve.js';
 import { samplesAsked } from './settings.js';
 import { leastTrialMs } from './trial-length.js';
 import {
@@ -150,16 +150,10 @@ export class ModelPredictor {
     const { place, deployment, tell } = this.run;
     if (deployment !== undefined || place.signal.aborted) return undefined;
     tell('observing the machine', 0, 1, this.loaded.name);
-    try {
-      const seen = await (this.#standIn === undefined
-        ? this.#firstLook(place, load)
-        : observe(this.#standIn, place, load));
-      if (seen !== undefined) this.#seen.push(seen);
-      return seen;
-    } catch (error) {
-      if (place.signal.aborted) return undefined;
-      throw error;
-    }
+    const looking = this.#standIn === undefined ? this.#firstLook(place, load) : observe(this.#standIn, place, load);
+    const seen = await unlessAborted(place.signal, looking);
+    if (seen !== undefined) this.#seen.push(seen);
+    return seen;
   }
 
   /** By the model's bricks, or by one layer where the runtime refuses them. */

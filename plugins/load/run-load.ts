@@ -12,7 +12,6 @@ import {
   type RunOptions,
   buildRunOptions,
   toSystemDocument,
-  append,
 } from '../../src/plugin-api.js';
 import { predictGeneration } from './generation.js';
 import { computeCurve } from './figures.js';
@@ -21,7 +20,7 @@ import { estimatedCurves, NO_COSTS } from './predict.js';
 import { buildRow, type LoadRun, measureAll, noteLength, type Run } from './measure-trials.js';
 import { byTurns, createPredictor, ModelPredictor, predictedOf } from './model-predictor.js';
 import { searchRates } from './search-rates.js';
-import type { Place } from './serve.js';
+import { type Place, unlessAborted } from './serve.js';
 import { type Likeness, observe, oneLayerLike, Slowness } from './stand-in.js';
 import { checkSettings, limitOf, runSizes, samplesAsked } from './settings.js';
 import { isSearch, leastTrialMs } from './trial-length.js';
@@ -42,7 +41,7 @@ export async function runLoad(
   assertEnoughCores(runOptions, agent.description);
   const system = identifySystem(agent.description, runOptions);
   const warnings: string[] = [];
-  if (settings.measure && threads >= system.cores) {
+  if (settings.measure && deployment === undefined && threads >= system.cores) {
     const of = `${counted(threads, 'thread')} on ${counted(system.cores, 'core')}`;
     warnings.push(
       `the model has ${of}, so the generator takes time from it; --threads ${Math.max(1, system.cores - 1)} leaves it a core`,
@@ -69,14 +68,7 @@ export async function runLoad(
       onEvent({ kind: 'note', level: 'warning', message: `${loaded.name}: ${messageOf(error)}` });
     }
   }
-  const generations: GenerationRow[] = [];
-  if (load.generations?.length) {
-    const seen = await observe(await oneLayerLike(TEXTS, place), place);
-    const slowness = seen && new Slowness([seen]);
-    for (const one of load.generations) {
-      append(generations, predictGeneration(one, { settings, bound, costs: seen ?? NO_COSTS, slowness }));
-    }
-  }
+  const generations = (await unlessAborted(signal, predictTexts(run))) ?? [];
   const result: LoadResult = {
     provenance: buildProvenance({
       ...load.origin,
@@ -110,7 +102,20 @@ export async function runLoad(
 /** A decoder of tokens reads more weights than caches hold. */
 const TEXTS: Likeness = { weightBytes: 64 * 2 ** 20, runMs: 10 };
 
-const NOTICEABLE_STEAL = 0.01;
+async function predictTexts({ generations = [], settings, bound, place }: Run): Promise<GenerationRow[]> {
+  if (generations.length === 0) return [];
+  const seen = await observe(await oneLayerLike(TEXTS, place), place);
+  const slowness = seen && new Slowness([seen]);
+  return generations.flatMap((one) => {
+    return predictGeneration(one, { settings, bound, costs: seen ?? NO_COSTS, slowness });
+  });
+}
+
+/** Who takes a noticeable share of the processors' time, and the remedy. */
+const TAKERS = [
+  { key: 'steal_share', who: 'other machines', noticeable: 0.01, remedy: 'repeat it in a quiet hour' },
+  { key: 'others_share', who: 'other processes', noticeable: 0.05, remedy: 'stop them, and repeat it' },
+] as const;
 const LITTLE_LIMIT = 0.02;
 /** An answer is on its way for some time, and waits while the generator looks at the clock. */
 const LITTLE_LIMIT_MS = 2;
@@ -118,7 +123,6 @@ const LITTLE_LIMIT_MS = 2;
 /** Of one model, each once for all of its trials. */
 export function listWarnings(rows: readonly LoadRow[]): readonly string[] {
   const trials = rows.flatMap(({ measured, ...row }) => (measured === null ? [] : [{ ...row, ...measured }]));
-  const steals = trials.filter(({ steal_share: steal }) => (steal ?? 0) > NOTICEABLE_STEAL);
   const late = trials.flatMap(
     ({ model, clients, offered_per_second: offered, little_error, latency_mean_ms: latency }) => {
       // Answers to queries of one moment wait for each other on their way.
@@ -127,15 +131,16 @@ export function listWarnings(rows: readonly LoadRow[]): readonly string[] {
       return Math.abs(little) > LITTLE_LIMIT && Math.abs(ms) > LITTLE_LIMIT_MS ? [{ model, little, ms }] : [];
     },
   );
-  const [steal] = steals.toSorted((a, b) => (b.steal_share ?? 0) - (a.steal_share ?? 0));
   const [off] = late.toSorted((a, b) => Math.abs(b.little) - Math.abs(a.little));
   const most = (count: number): string => (trials.length === 1 ? '' : ` at most (${count} of ${trials.length} trials)`);
   return [
-    ...(steal === undefined
-      ? []
-      : [
-          `${steal.model}: other machines took ${inPercent(steal.steal_share ?? 0)} of the processors' time${most(steals.length)}; repeat it in a quiet hour`,
-        ]),
+    ...TAKERS.flatMap(({ key, who, noticeable, remedy }) => {
+      const taken = trials.map((trial) => ({ model: trial.model, share: trial[key] ?? 0 }));
+      const [worst, ...others] = taken.filter(({ share }) => share > noticeable).toSorted((a, b) => b.share - a.share);
+      if (worst === undefined) return [];
+      const share = `${inPercent(worst.share)} of the processors' time${most(1 + others.length)}`;
+      return [`${worst.model}: ${who} took ${share}; ${remedy}`];
+    }),
     ...(off === undefined
       ? []
       : [

@@ -9,10 +9,18 @@ import {
   append,
 } from '../../src/plugin-api.js';
 import type { LoadRow, ModelLoad, SearchedRate } from './load-result.js';
-import { measure, measureServiceMs, buildRow, noteLength, type Run, type Tried, withSteal } from './measure-trials.js';
+import {
+  measure,
+  measureServiceMs,
+  buildRow,
+  noteLength,
+  type Run,
+  type Tried,
+  withConditions,
+} from './measure-trials.js';
 import { byTurns, ModelPredictor, predictedOf, type Source } from './model-predictor.js';
 import { chanceOfSearch, NO_RATE, predictRate, type SearchToSimulate } from './predict.js';
-import { modelsBySize, whileServing } from './serve.js';
+import { modelsBySize, unlessAborted, whileServing } from './serve.js';
 import { limitOf } from './settings.js';
 import { lengthProblem } from './trial-length.js';
 import { firstSeed, serverTrial } from './trials.js';
@@ -40,7 +48,7 @@ async function startSearch(loaded: LoadedModel, { bound, seed }: Search, generat
     const rate = startRate(serviceMs, run.agents);
     const tooLong = lengthProblem(run.settings, 2 * rate);
     if (tooLong !== undefined) throw new PlatformError('unsupported', tooLong);
-    noteLength(loaded.name, run, 2 * rate);
+    if (seed === firstSeed(run.settings, 0)) noteLength(loaded.name, run, 2 * rate);
     return searchRate(rate, seed);
   }
   const [time, most] = [serviceMs, bound.ms].map((ms) => `${Number(ms.toPrecision(3))} ms`);
@@ -87,11 +95,10 @@ async function searchOnce(loaded: LoadedModel, search: Search, run: Run, source:
   };
 
   while (step?.done !== true && !place.signal.aborted) {
-    const [{ result, ends }, predicting] = await byTurns(predictor, undefined, async () => {
-      if (place.signal.aborted) return { result: [], ends: [] };
-      return whileServing(loaded.name, models, asked, place, searchRound);
-    });
-    for (const { plan, row } of withSteal(result, ends)) {
+    const [served, predicting] = await byTurns(predictor, undefined, () =>
+      unlessAborted(place.signal, whileServing(loaded.name, models, asked, place, searchRound)),
+    );
+    for (const { plan, row } of withConditions(served?.result ?? [], served?.ends ?? [])) {
       rows.push({ ...row, predicted: predictedOf(plan, source, predicting) });
     }
   }

@@ -61,6 +61,16 @@ export function reachesOf({ agent, deployment }: Place): readonly Reach[] {
   return deployment?.reaches ?? agent.reaches?.('load') ?? [];
 }
 
+/** undefined after an interruption, so that what was done before it is kept. */
+export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  }
+}
+
 /**
  * Holds the turns of the agents' machines while `use` sends queries. @throws PlatformError where an agent cannot serve
  */

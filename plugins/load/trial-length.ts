@@ -53,11 +53,16 @@ export function lengthOfTrials(
   settings: LoadSettings,
   searched?: number,
 ): { readonly ms: number; readonly text: string } {
-  const { rates = searched === undefined ? [] : [searched], clients = [1], batches } = settings;
-  const alike = isSearch(settings) ? TRIALS_OF_SEARCH : rates.length > 0 ? 1 : clients.length * batches.length;
+  const { rates = searched === undefined ? [] : [searched], clients = [1], batches, searches } = settings;
+  const alike = isSearch(settings)
+    ? TRIALS_OF_SEARCH * searches
+    : rates.length > 0
+      ? 1
+      : clients.length * batches.length;
   const ms =
     alike * (rates.length > 0 ? sumOf(rates.map((rate) => trialMs(settings, rate))) : leastTrialMs(settings, 0));
-  const ofSearch = isSearch(settings) ? ` (a search has some ${TRIALS_OF_SEARCH})` : '';
+  const howMany = searches === 1 ? 'a search has' : `each of ${searches} searches has`;
+  const ofSearch = isSearch(settings) ? ` (${howMany} some ${TRIALS_OF_SEARCH})` : '';
   const isByQueries = rates.some((rate) => trialMs(settings, rate) > leastTrialMs(settings, rate));
   const remedy = isByQueries
     ? `each has ${plannedQueries(settings)} queries, and a lower percentile (--bound) or fewer queries (--queries) take less`

@@ -15,9 +15,7 @@ function compared(rows: readonly LoadRow[], figure: Figure): readonly Compared[]
     const is = measured?.[figure];
     const value = predicted?.value?.[figure];
     if (is == null || value == null || measured?.ended !== 'complete') return [];
-    const ends = [predicted?.low?.[figure] ?? null, predicted?.high?.[figure] ?? null] as const;
-    const [low, high] = ends[0] !== null && ends[1] !== null && ends[0] > ends[1] ? [ends[1], ends[0]] : ends;
-    return [{ measured: is, value, low, high }];
+    return [{ measured: is, value, low: predicted?.low?.[figure] ?? null, high: predicted?.high?.[figure] ?? null }];
   });
 }
 

@@ -82,7 +82,7 @@ export function summarizeTrial(
     /** Error of the first query that failed. */
     failure: records.find(({ error }) => error !== null)?.error ?? null,
     achievedPerSecond: finite(perMs * 1000),
-    samplesPerSecond: finite((perMs * 1000 * samples) / answered.length),
+    samplesPerSecond: invalid === null ? finite((perMs * 1000 * samples) / answered.length) : null,
     meanBatch: runs === undefined ? null : samples / runs.count,
     utilization: runs === undefined ? null : finite(runs.busyMs / spanMs / servers),
     waitMeanMs: waits.length < answered.length ? null : finite(mean(waits)),

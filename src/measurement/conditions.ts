@@ -22,3 +22,11 @@ export const conditionsSchema = z.strictObject({
 });
 
 export type Conditions = z.infer<typeof conditionsSchema>;
+
+/** Of a measurement in which this process takes part: its own processor time is no other's. @param since its beginning */
+export function withoutOwn(conditions: Conditions, since: NodeJS.CpuUsage): Conditions {
+  const { othersMs } = conditions;
+  if (othersMs === undefined) return conditions;
+  const { user, system } = process.cpuUsage(since);
+  return { ...conditions, othersMs: Math.max(0, othersMs - (user + system) / 1000) };
+}

@@ -60,6 +60,25 @@ describe('a prediction of load from bricks', { timeout: 600_000 }, () => {
   });
 });
 
+describe('a real model under load', { timeout: 600_000 }, () => {
+  it("keeps Little's law within 2 %", async (t) => {
+    const place = await workplaceHere(t);
+    // Runs are so long that the way of an answer, about 1 ms, is little of its latency.
+    const server = ['--scenario', 'server', '--rate', '3', '--batch', '16', '--queries', '40', '--export-json', '-'];
+    const errors: (number | null | undefined)[] = [];
+    while (errors.length < MAX_TRIES && !errors.some((error) => Math.abs(error ?? 1) < 0.02)) {
+      const { stdout, stderr } = await place.run(['load', ...MODEL, ...server]);
+      const { measured } = loadResultSchema.parse(JSON.parse(stdout)).rows[0] ?? {};
+      assert.equal(measured?.ended, 'complete', stderr);
+      errors.push(measured.little_error);
+    }
+    assert.ok(
+      errors.some((error) => Math.abs(error ?? 1) < 0.02),
+      `off by ${errors.join()}`,
+    );
+  });
+});
+
 describe('a search of the largest rate', { timeout: 600_000 }, () => {
   it('ends between a rate that held the bound and one that did not', async (t) => {
     const place = await workplaceHere(t);

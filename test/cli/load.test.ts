@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type sendUnaryData, status } from '@grpc/grpc-js';
@@ -11,7 +12,9 @@ import {
   type ModelInferResponse,
   type ModelMetadataResponse,
 } from '../../src/generated/inference/inference.js';
+import { startAgent } from '../../src/agent/services/server.js';
 import { createRpcServer } from '../../src/rpc/server.js';
+import { predictionModels } from '../agent/support/prediction-models.js';
 import { assertOfSchema } from '../schemas/validator.js';
 import { workplace } from './support/command.js';
 import { chain, FOUR_LAYERS, LAYER_CUT, ONCE, QUICK } from './support/tiny-models.js';
@@ -161,14 +164,28 @@ describe('mlmodelscope load MODEL...', { timeout: 600_000, concurrency: 2 }, () 
     assert.ok(rows[0]?.predicted?.value?.p50_ms != null);
   });
 
+  it('names the system of an agent of this platform that has the model', async (t) => {
+    const agent = await startAgent({ framework: 'onnxruntime-web', resolveModel: predictionModels() });
+    t.after(() => agent.close());
+    const place = await workplaceHere(t);
+    await place.write('net.onnx', chain(FOUR_LAYERS));
+    const args = ['load', 'net.onnx', '--deployment', `predict://${agent.address}/relu`, '--queries', '10'];
+    const { stdout, stderr } = await place.run([...args, '--validate', '--export-json', '-']);
+    const { rows, system } = loadResultSchema.parse(JSON.parse(stdout));
+    assert.deepEqual([rows[0]?.measured?.failed, system.framework], [0, 'onnxruntime-web']);
+    assert.match(stderr, new RegExp(`'mlmodelscope dlbricks run net\\.onnx .* --agent ${agent.address}' makes it`));
+  });
+
   it('says why queries failed', async (t) => {
     const deployment = await deployed(t, (callback) => callback({ code: status.INTERNAL, details: 'out of memory' }));
     const place = await workplaceHere(t);
     await place.write('net.onnx', chain(FOUR_LAYERS));
-    const args = ['load', 'net.onnx', '--threads', '1', '--deployment', deployment];
+    const args = ['load', 'net.onnx', '--threads', String(availableParallelism()), '--deployment', deployment];
     const single = await place.run([...args, '--queries', '10']);
     assert.equal(single.code, 3);
     assert.match(single.stdout.replaceAll(/\s+/g, ' '), /net: 10 of 10 queries failed.*the first one: .*out of memory/);
+    // The server's model may run anywhere.
+    assert.doesNotMatch(single.stdout, /the generator takes time from it/);
     const search = await place.run([...args, '--scenario', 'server', '--bound', '1s@p90']);
     assert.match(search.stderr, /net answers no queries: .*out of memory/);
   });

@@ -8,20 +8,28 @@ import {
   type ServeResponse,
 } from '../../src/generated/mlmodelscope/load/v1/load.js';
 import { startGenerator } from '../../src/generator/start.js';
+import { clockId } from '../../src/base/clock-id.js';
+import { toWireConditions } from '../../src/agent/wire/benchmark-wire.js';
 import { buildRunOptions } from '../../src/measurement/system.js';
 import { MAX_MESSAGE_BYTES } from '../../src/rpc/limits.js';
 import { createRpcServer } from '../../src/rpc/server.js';
 import { matmul } from './support.js';
 
+const CONDITIONS = toWireConditions({ wallMs: 1e6, cores: 2, othersMs: 1e6 });
+
 /** An agent of another machine, which answers at once. @param nowMs its clock */
-async function generatorFor(t: TestContext, nowMs: () => number, onQueries: (count: number) => void) {
+async function generatorFor(
+  t: TestContext,
+  nowMs: () => number,
+  onQueries: (count: number) => void,
+  ofMachine = 'of another machine',
+) {
   const server = createRpcServer();
   t.after(() => server.close(new PlatformError('unavailable', 'the test has ended')));
   const serve = (call: ServerDuplexStream<ServeRequest, ServeResponse>): void => {
     const nowNs = (): bigint => BigInt(Math.round(nowMs() * 1e6));
     call.on('data', ({ request }: ServeRequest) => {
-      if (request?.$case === 'open')
-        call.write({ event: { $case: 'ready', value: { clockId: 'of another machine' } } });
+      if (request?.$case === 'open') call.write({ event: { $case: 'ready', value: { clockId: ofMachine } } });
       if (request?.$case === 'readClock') call.write({ event: { $case: 'clock', value: { nowNs: nowNs() } } });
       if (request?.$case !== 'queries') return;
       const { queries } = request.value;
@@ -29,7 +37,10 @@ async function generatorFor(t: TestContext, nowMs: () => number, onQueries: (cou
       const times = { startedNs: nowNs(), finishedNs: nowNs(), batch: 1, error: '' };
       call.write({ event: { $case: 'answers', value: { answers: queries.map(({ id }) => ({ id, ...times })) } } });
     });
-    call.on('end', () => call.end());
+    call.on('end', () => {
+      call.write({ event: { $case: 'closed', value: { conditions: CONDITIONS, peakMemoryBytes: 0n } } });
+      call.end();
+    });
   };
   server.addService(LoadServiceService, { serve }, { maxRequestBytes: { serve: MAX_MESSAGE_BYTES } });
   const reach = { address: await server.listen({ host: '127.0.0.1', port: 0 }), options: {} };
@@ -82,4 +93,22 @@ test('many queries of one moment are several messages', async (t) => {
   assert.deepEqual([end.kind, records.length], ['complete', 25_000]);
   assert.deepEqual(sizes.slice(warmups), [10_000, 10_000, 5000]);
   await generator.close();
+});
+
+test('the processor time of the generator is no other process of its machine', async (t) => {
+  const othersMsOn = async (machine?: string): Promise<number> => {
+    const generator = await generatorFor(
+      t,
+      () => performance.now(),
+      () => undefined,
+      machine,
+    );
+    const arrivals = Array.from({ length: 20 }, (_, index) => ({ atMs: 5 * index, samples: 1 }));
+    await generator.trial({ ...OPEN, plan: { kind: 'open', arrivals } });
+    const [end] = await generator.close();
+    return end?.conditions?.othersMs ?? NaN;
+  };
+  assert.equal(await othersMsOn(), 1e6);
+  const here = await othersMsOn(clockId());
+  assert.ok(here < 1e6 && here > 0, `${here}`);
 });

@@ -3,7 +3,7 @@ import { LoadServiceService, type ServeResponse } from '../../generated/mlmodels
 import { clockId } from '../../base/clock-id.js';
 import { PlatformError } from '../../base/errors.js';
 import type { Answer, Target } from '../../load/trial.js';
-import type { Conditions } from '../../measurement/conditions.js';
+import { type Conditions, withoutOwn } from '../../measurement/conditions.js';
 import { createRpcClient, type RpcClientOptions } from '../../rpc/client.js';
 import type { MeasureProgress } from '../benchmark-agent.js';
 import { fromWireProgress } from '../wire/benchmark-wire.js';
@@ -145,6 +145,7 @@ export async function connectServing(
   call.write({ request: { $case: 'open', value: toWireOpen(request) } });
   const serversClock = await unlessEnded(ready);
   const isOneClock = serversClock !== '' && serversClock === clockId();
+  const readySince = process.cpuUsage();
   const readDriftMs = async (): Promise<number> => {
     const beforeMs = offsetMs;
     if (!isOneClock) offsetMs = await readOffset();
@@ -187,7 +188,7 @@ export async function connectServing(
         call.end();
         await ended;
         if (failure !== undefined) throw failure;
-        return { conditions };
+        return { conditions: isOneClock && conditions ? withoutOwn(conditions, readySince) : conditions };
       } finally {
         client.close();
       }

@@ -9,6 +9,7 @@ import { clockId } from '../../base/clock-id.js';
 import { attendedMs } from '../../base/clock.js';
 import { PlatformError } from '../../base/errors.js';
 import { MAX_OUTSTANDING } from '../../load/trial.js';
+import { withoutOwn } from '../../measurement/conditions.js';
 import { MAX_MESSAGE_BYTES } from '../../rpc/limits.js';
 import type { RpcServer } from '../../rpc/server.js';
 import type { ServingMessage } from '../jobs/job.js';
@@ -81,6 +82,7 @@ export function addLoadService(server: RpcServer, options: LoadServiceOptions): 
     );
     const work = async (signal: AbortSignal): Promise<void> => {
       let send: ((message: ServingMessage) => void) | undefined;
+      let servingSince: NodeJS.CpuUsage | undefined;
       let hasEnded = false;
       const take = (request: ServeRequest['request']): void => {
         if (request?.$case === 'readClock') {
@@ -118,6 +120,7 @@ export function addLoadService(server: RpcServer, options: LoadServiceOptions): 
         onProgress: (progress) => calls.tell(call, toWireProgress(progress), signal),
         onServing: (toProcess) => {
           send = toProcess;
+          servingSince = process.cpuUsage();
           isOpening = false;
           if (hasEnded) end();
           else call.write({ event: { $case: 'ready', value: { clockId: clockId() } } });
@@ -128,7 +131,8 @@ export function addLoadService(server: RpcServer, options: LoadServiceOptions): 
         },
       });
       const { conditions, peakMemoryBytes } = endedAs(ended, 'served').served;
-      const closed = { conditions: toWireConditions(conditions), peakMemoryBytes: BigInt(Math.round(peakMemoryBytes)) };
+      const ofOthers = conditions && servingSince && withoutOwn(conditions, servingSince);
+      const closed = { conditions: toWireConditions(ofOthers), peakMemoryBytes: BigInt(Math.round(peakMemoryBytes)) };
       call.write({ event: { $case: 'closed', value: closed } });
     };
     void calls.stream(call, work).finally(stopListening);

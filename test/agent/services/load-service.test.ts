@@ -5,15 +5,17 @@ import type { ClientDuplexStream } from '@grpc/grpc-js';
 import { connectAgent } from '../../../src/agent/client/agent-client.js';
 import { addBenchmarkService } from '../../../src/agent/services/benchmark-service.js';
 import { describeAgent } from '../../../src/agent/services/describe-machine.js';
-import { toWireOpen } from '../../../src/agent/wire/load-wire.js';
+import { addLoadService } from '../../../src/agent/services/load-service.js';
+import { conditionsIn, toWireOpen } from '../../../src/agent/wire/load-wire.js';
 import { WorkerRunner } from '../../../src/agent/worker/worker-runner.js';
 import {
+  type Closed,
   LoadServiceService,
   type ServeRequest,
   type ServeResponse,
 } from '../../../src/generated/mlmodelscope/load/v1/load.js';
 import { whileServing } from '../../../plugins/load/serve.js';
-import { buildRunOptions } from '../../../src/measurement/system.js';
+import { buildRunOptions, type RunOptions } from '../../../src/measurement/system.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import { createRpcClient } from '../../../src/rpc/client.js';
 import { createRpcServer } from '../../../src/rpc/server.js';
@@ -22,6 +24,15 @@ import { agentForSuite } from '../support/running-agent.js';
 
 const SILENCE_LIMIT_MS = 400;
 const READ_CLOCK: ServeRequest = { request: { $case: 'readClock', value: {} } };
+
+const tinyRequest = (runOptions: RunOptions) => ({
+  name: 'tiny',
+  models: new Map([[1, matmul(1)]]),
+  runOptions,
+  batching: { limit: 1, waitMs: 0 },
+  warmupRuns: 1,
+  limits: { timeLimitMs: 60_000, memoryLimitBytes: 2 ** 30 },
+});
 
 describe('a client of a load run that is silent', { timeout: 300_000 }, () => {
   const agent = agentForSuite({ silenceLimitMs: SILENCE_LIMIT_MS });
@@ -36,14 +47,7 @@ describe('a client of a load run that is silent', { timeout: 300_000 }, () => {
   }
 
   function open(call: ClientDuplexStream<ServeRequest, ServeResponse>): Promise<void> {
-    const request = {
-      name: 'tiny',
-      models: new Map([[1, matmul(1)]]),
-      runOptions: buildRunOptions(1, agent().client.description),
-      batching: { limit: 1, waitMs: 0 },
-      warmupRuns: 1,
-      limits: { timeLimitMs: 60_000, memoryLimitBytes: 2 ** 30 },
-    };
+    const request = tinyRequest(buildRunOptions(1, agent().client.description));
     return new Promise((resolve) => {
       call.on('data', ({ event }: ServeResponse) => {
         if (event?.$case === 'ready') resolve();
@@ -108,4 +112,33 @@ test('an agent of a version without load runs is named before it is called', asy
     whileServing('tiny', new Map([[1, matmul(1)]]), asked, place, () => Promise.resolve()),
     { code: 'unsupported', message: /is of a version without load runs; install this version there/ },
   );
+});
+
+test("the agent's own processor time is no other process of its machine", async (t) => {
+  const conditions = { wallMs: 1e6, cores: 2, othersMs: 1e6 };
+  const run = async (...[, , hooks]: Parameters<WorkerRunner['run']>): Promise<object> => {
+    await new Promise<void>((resolve) => {
+      hooks?.onServing?.(({ kind }) => (kind === 'end' ? resolve() : undefined));
+    });
+    return { end: { kind: 'served', served: { conditions, peakMemoryBytes: 0 } } };
+  };
+  const server = createRpcServer();
+  const runner = { run } as unknown as WorkerRunner;
+  addLoadService(server, { description: describeAgent('onnxruntime'), runner, weightFiles: new Map() });
+  const client = createRpcClient(await server.listen({ host: '127.0.0.1', port: 0 }), 'agent');
+  t.after(async () => {
+    client.close();
+    await server.close(new PlatformError('unavailable', 'the test has ended'));
+  });
+  const call = client.duplex(LoadServiceService.serve, { deadlineMs: 100_000 });
+  const closed = new Promise<Closed>((resolve, reject) => {
+    call.on('error', reject);
+    call.on('data', ({ event }: ServeResponse) => {
+      if (event?.$case === 'ready') call.end();
+      if (event?.$case === 'closed') resolve(event.value);
+    });
+  });
+  call.write({ request: { $case: 'open', value: toWireOpen(tinyRequest(buildRunOptions(1))) } });
+  const { othersMs = NaN } = conditionsIn(await closed) ?? {};
+  assert.ok(othersMs < 1e6 && othersMs > 0, `${othersMs}`);
 });

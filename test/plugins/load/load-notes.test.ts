@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listWarnings } from '../../../plugins/load/run-load.js';
 import { interruptedText, listNotes, shownLoad } from '../../../plugins/load/load-table.js';
+import { computeTakenShare } from '../../../plugins/load/figures.js';
 import type { LoadResult, LoadRow } from '../../../plugins/load/load-result.js';
 
 function notesOf(scenario: string, queries: number, p99: number | null, failing: object = { failed: 0 }): string {
@@ -13,7 +14,7 @@ function notesOfRows(scenario: string, rows: readonly object[], more: object = {
   const nothing = { rates: [], batches: [], generations: [], unusable: [], overheads: [], warnings: [] };
   const system = { processor: 'P', cores: 2, threads: 1, framework: 'onnxruntime', framework_version: '1' };
   const settings = { scenario, bound: null, seed: 1, deployment: null };
-  return listNotes({ ...nothing, ...more, rows, settings, system, agents: 1 } as unknown as LoadResult).join('\n');
+  return listNotes({ ...nothing, rows, settings, system, agents: 1, ...more } as unknown as LoadResult).join('\n');
 }
 
 test('a result without p99 says how many queries it needs', () => {
@@ -117,4 +118,75 @@ test('warnings about the trials of a model are one line each', () => {
   const ofOneMoment = { ...rowOf(0, 0.5, 60), clients: null };
   // A message takes about 1 ms.
   assert.deepEqual(listWarnings([rowOf(0, 0.3, 3), rowOf(0, 0.015, 1000), ofOneMoment]), []);
+});
+
+test('other processes that took time while a model was under load are a warning, a few ticks are not', () => {
+  const warningsOf = (othersMs: number): readonly string[] => {
+    const end = { conditions: { wallMs: 500, cores: 2, stealMs: 0, othersMs } };
+    const others_share = computeTakenShare([end, { conditions: null }], 'othersMs');
+    return listWarnings([{ model: 'net', measured: { steal_share: 0, others_share } } as LoadRow]);
+  };
+  assert.deepEqual(warningsOf(80), [
+    "net: other processes took 8.0 % of the processors' time; stop them, and repeat it",
+  ]);
+  assert.deepEqual([warningsOf(40), warningsOf(20)], [[], []]);
+  assert.equal(computeTakenShare([{ conditions: null }], 'othersMs'), null);
+});
+
+test('a table in a file has the threads, and each prediction with its interval', () => {
+  const figures = (by: number) => ({ p50_ms: by, p90_ms: 2 * by, p99_ms: 3 * by, samples_per_second: 4 * by });
+  const predicted = { low: figures(1), value: figures(2), high: figures(3), utilization: 0.5, growth: 3, reason: null };
+  const system = { processor: 'P', cores: 2, threads: 1, framework: 'onnxruntime', framework_version: '1' };
+  const recordOf = (deployment: string | null) => {
+    const settings = { scenario: 'server', bound: null, seed: 1, deployment };
+    const rows = [{ model: 'net', samples: [1], measured: null, predicted }];
+    const nothing = { rates: [], batches: [], generations: [], unusable: [], overheads: [], warnings: [], agents: 1 };
+    const { records } = shownLoad({ ...nothing, rows, settings, system } as unknown as LoadResult, {
+      wide: false,
+    }).result();
+    return Object.fromEntries(records.keys.map((key, index) => [key, records.rows[0]?.[index]]));
+  };
+  const record = recordOf(null);
+  const ofInterval = (name: string) =>
+    ['', '_low', '_high'].map((end) => record[`predicted_${name.replace('_', `${end}_`)}`]);
+  assert.deepEqual(['p50_ms', 'p90_ms', 'p99_ms', 'samples_per_second'].map(ofInterval), [
+    [2, 1, 3],
+    [4, 2, 6],
+    [6, 3, 9],
+    [8, 4, 12],
+  ]);
+  assert.deepEqual([record['threads'], record['predicted_utilization'], record['growth']], [1, 0.5, 3]);
+  // A server of others has threads of its own.
+  assert.equal(recordOf('oip://x:1/net')['threads'], null);
+});
+
+test('measured beside predicted: how far they are apart, and how many are in their intervals', () => {
+  const rowOf = (measured: number, [low, value, high]: readonly [number, number, number]): object => {
+    const predicted = { low: { p50_ms: low }, value: { p50_ms: value }, high: { p50_ms: high }, reason: null };
+    const row = { ended: 'complete', failed: 0, invalid: null, reason: null, p50_ms: measured, p99_ms: 1 };
+    return { model: 'net', offered_per_second: 1, measured: row, predicted };
+  };
+  const rows = [rowOf(10, [9, 11, 12]), rowOf(20, [14, 15, 16])];
+  const validated = (text: string) => text.split('\n').filter((line) => line.startsWith('predicted '));
+  assert.deepEqual(validated(notesOfRows('server', rows)), [
+    'predicted p50: off by 17.5 % on average and 25.0 % at most; 1 of 2 measured values in the interval',
+  ]);
+  const measured = [{ passed_per_second: 100, failed_per_second: 102, chance_percent: null, stopped: null }];
+  const predicted = { low_per_second: 80, value_per_second: 90, high_per_second: 105, reason: null };
+  assert.deepEqual(validated(notesOfRows('server', rows, { rates: [{ model: 'net', measured, predicted }] })), [
+    'predicted largest rate: off by 10.0 %; 1 of 1 measured value in the interval',
+  ]);
+});
+
+test('a result of a deployment names it, and the system only for predictions', () => {
+  const settings = { scenario: 'server', bound: null, seed: 1, deployment: 'oip://x:1/net' };
+  const notes = (predicted: object | null) => {
+    const row = { model: 'net', offered_per_second: 1, measured: null, predicted };
+    return notesOfRows('server', [row], { settings });
+  };
+  assert.equal(notes(null), 'oip://x:1/net; seed 1');
+  assert.match(
+    notes({ value: {}, low: {}, reason: null }),
+    /predictions contain the runs of the model on this system \(P, /,
+  );
 });

@@ -27,3 +27,12 @@ test('trials without figures have no place', () => {
   assert.deepEqual(labelsOf(svg), ['p50', 'p50 predicted']);
   assert.equal(svg.includes('>1000<'), false);
 });
+
+test('throughput over the batch shows measured and predicted', () => {
+  const rows = [1, 2].map((batch) => ({ ...rowAt(0, { samples_per_second: 10 * batch }), samples: [batch] }));
+  const svg = loadPlot({ rows, rates: [], settings: { scenario: 'batch', bound: null } } as unknown as LoadResult);
+  assert.deepEqual(
+    [...svg.matchAll(/>(measured|predicted|Throughput over the batch)</g)].map(([, text]) => text).toSorted(),
+    ['Throughput over the batch', 'measured', 'predicted'],
+  );
+});

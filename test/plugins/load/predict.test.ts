@@ -283,6 +283,21 @@ test('how far searches differ by chance is not known where no server says when r
   assert.equal(chanceOfSearch(search, 1, [silent]), undefined);
 });
 
+test('several agents are as many servers, which one common queue keeps busiest', () => {
+  const p99Of = (dispatch: string): number => {
+    const plan = serverTrial(settings({ dispatch }), 200, 3, undefined);
+    const { value, utilization } = predictTrial(plan, {
+      ...predicting(times(10, 10, 10)),
+      agents: 3,
+      runTimes: [0, 2],
+    });
+    assert.ok(utilization !== null && Math.abs(utilization - 2 / 3) < 0.02, `${utilization}`);
+    return value?.p99_ms ?? NaN;
+  };
+  const [queue, turns, random] = ['queue', 'turns', 'random'].map(p99Of);
+  assert.ok(queue && turns && random && queue < turns && turns < random, `${queue}, ${turns} and ${random}`);
+});
+
 test('clients are bounded by the service and by their number', () => {
   const [plan] = planTrials(
     settingsSchema.parse({ scenario: 'clients', clients: [3], think_ms: 40, queries: 2000 }),

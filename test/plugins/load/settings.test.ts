@@ -84,6 +84,8 @@ test('how long a search takes follows from the rate that a model has', () => {
   assert.match(lengthProblem(settings, 50) ?? '', /take about 1007 min.*--bound.*; 720 min is the most/);
   const usual = settingsSchema.parse({ scenario: 'server', bound: '20ms@p90' });
   assert.deepEqual([lengthOfTrials(usual, 1000).ms, lengthProblem(usual, 1000)], [150_000, undefined]);
+  const thrice = settingsSchema.parse({ ...settings, searches: 3 });
+  assert.match(lengthProblem(thrice, 100) ?? '', /\(each of 3 searches has some 15\) take about 1511 min/);
   // Trials of many queries are no longer than a million of them.
   assert.equal(leastTrialMs({ ...usual, least_ms: 60_000 }, 100_000), 10_000);
 });
