@@ -64,7 +64,7 @@ describe('a real model under load', { timeout: 600_000 }, () => {
   it("keeps Little's law within 2 %", async (t) => {
     const place = await workplaceHere(t);
     // Runs are so long that the way of an answer, about 1 ms, is little of its latency.
-    const server = ['--scenario', 'server', '--rate', '3', '--batch', '16', '--queries', '40', '--export-json', '-'];
+    const server = ['--scenario', 'server', '--rate', '1.5', '--batch', '40', '--queries', '12', '--export-json', '-'];
     const errors: (number | null | undefined)[] = [];
     while (errors.length < MAX_TRIES && !errors.some((error) => Math.abs(error ?? 1) < 0.02)) {
       const { stdout, stderr } = await place.run(['load', ...MODEL, ...server]);
