@@ -55,15 +55,29 @@ export function noProfile({ name, version }: Framework): PlatformError {
   return new PlatformError('unsupported', `${name} ${version} keeps no profile of its kernels`);
 }
 
-/** The failure of a worker process that ended unexpectedly. `lastWords` is the end of its standard error. */
-export function classifyDeath(exitCode: number | null, signal: NodeJS.Signals | null, lastWords: string): Failure {
+/** Why a process was killed, by whether the kernel has ended one for lack of memory meanwhile. */
+function reasonOfKill(hasKilledForMemory: boolean | undefined): string {
+  if (hasKilledForMemory === false) return ' from outside (SIGKILL); the kernel has ended nothing for lack of memory';
+  return `, ${hasKilledForMemory === true ? 'most likely' : 'perhaps'} because the machine ran out of memory`;
+}
+
+/**
+ * The failure of a worker process that ended unexpectedly. `lastWords` is the end of its standard error.
+ *
+ * @param hasKilledForMemory whether the kernel has ended a process for lack of memory since it began, where known
+ */
+export function classifyDeath(
+  exitCode: number | null,
+  signal: NodeJS.Signals | null,
+  lastWords: string,
+  hasKilledForMemory?: boolean,
+): Failure {
   const said = lastWords.trim() === '' ? '' : `: ${briefly(lastWords)}`;
   if (OUT_OF_MEMORY.test(lastWords)) {
     return { reason: 'out_of_memory', message: `the worker process ran out of memory${said}` };
   }
   if (signal === 'SIGKILL') {
-    const message = 'the worker process was killed, most likely because the machine ran out of memory';
-    return { reason: 'crashed', message: `${message}${said}` };
+    return { reason: 'crashed', message: `the worker process was killed${reasonOfKill(hasKilledForMemory)}${said}` };
   }
   const how = signal === null ? `with exit code ${exitCode}` : `by signal ${signal}`;
   return { reason: 'crashed', message: `the worker process ended ${how}${said}` };

@@ -36,6 +36,11 @@ export function freeBytes(read: ReadSystemFile = readSystemFile): number | undef
   return known.length === 0 ? undefined : minOf(known);
 }
 
+/** How many processes the kernel has ended for lack of memory since it started; undefined where it does not say. */
+export function countMemoryKills(read: ReadSystemFile = readSystemFile): number | undefined {
+  return numberAfter(read('/proc/vmstat'), /^oom_kill (\d+)$/m);
+}
+
 export function memoryThere(
   { memoryLimitBytes }: Pick<Limits, 'memoryLimitBytes'>,
   { memoryBytes, host }: Pick<AgentDescription, 'memoryBytes' | 'host'>,

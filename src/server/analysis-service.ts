@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { messageOf, PlatformError } from '../base/errors.js';
+import { PlatformError } from '../base/errors.js';
 import { FairSemaphore } from '../base/fair-semaphore.js';
 import { namedAnalysis, pluginWithAnalyses, type Analysts } from '../evaluation/run/named-analysis.js';
 import { runAnalysis } from '../evaluation/run/run-analysis.js';
@@ -7,6 +7,7 @@ import { type AnalysisServiceServer, AnalysisServiceService } from '../generated
 import { MAX_MESSAGE_BYTES } from '../rpc/limits.js';
 import type { RpcServer } from '../rpc/server.js';
 import type { ResultStore } from '../store/result-store.js';
+import { readText } from '../store/stored-text.js';
 
 const MAX_SETTINGS_LENGTH = 65_536;
 
@@ -23,11 +24,9 @@ function parseSettings(text: string): object {
   if (text.length > MAX_SETTINGS_LENGTH) {
     throw new PlatformError('usage', `settings_json has more than ${MAX_SETTINGS_LENGTH} characters`);
   }
-  try {
-    return settingsSchema.parse(JSON.parse(text));
-  } catch (error) {
-    throw new PlatformError('usage', `settings_json is no JSON object: ${messageOf(error)}`);
-  }
+  const read = readText(text, settingsSchema);
+  if (!read.ok) throw new PlatformError('usage', 'settings_json is no JSON object');
+  return read.value;
 }
 
 /** Runs analyses on a store, one at a time, because each may read all of it. */

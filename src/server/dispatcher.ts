@@ -358,8 +358,10 @@ export class Dispatcher {
     this.#agents.delete(job);
     clearTimeout(silence);
     if (this.#isClosed || job.left.signal.aborted) return false;
-    // Where one agent measures, those that are left have another system, or ended before and may be back.
-    const hasNone = left.size === 0 || (hasLost && working.length === 1);
+    // Those that are left have another system, or ended before and may be back: of several of a system, the others
+    // would do the work of those that are lost.
+    const isUnavailable = how?.kind === 'failed' && how.code === 'unavailable';
+    const hasNone = left.size === 0 || (hasLost && (working.length === 1 || isUnavailable));
     const lacksAgents = how?.kind === 'failed' && hasNone && !job.isCancelled;
     if (lacksAgents && !hasMeasured && job.lackingMs() <= waitForAgentMs) {
       await whileUnavailable(() => job.takeBack(), here);
@@ -369,7 +371,10 @@ export class Dispatcher {
       await this.#end(job, job.isCancelled && how.kind !== 'done' ? { kind: 'cancelled' } : how);
       return true;
     }
-    const lost = lacksAgents ? `its agent (${listAddresses(working)})` : `the plugin ${name}`;
+    const gone = working.filter((address) => !left.has(address));
+    const lost = lacksAgents
+      ? `its agent (${listAddresses(gone.length === 0 ? working : gone)})`
+      : `the plugin ${name}`;
     job.losses++;
     if (job.losses < MAX_LOSSES) {
       await whileUnavailable(() => job.requeue(`${lost} went away`), here);

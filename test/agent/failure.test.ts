@@ -33,11 +33,17 @@ describe('failures', () => {
     assert.equal(classifyDeath(null, 'SIGABRT', words).reason, 'out_of_memory');
   });
 
-  test('a killed process is a crash, and the message suggests lack of memory', () => {
-    const failure = classifyDeath(null, 'SIGKILL', '');
-    assert.equal(failure.reason, 'crashed');
-    assert.match(failure.message, /ran out of memory/);
-  });
+  for (const [hasKilledForMemory, expected] of [
+    [true, /was killed, most likely because the machine ran out of memory: last words$/],
+    [undefined, /was killed, perhaps because the machine ran out of memory: last words$/],
+    [false, /was killed from outside \(SIGKILL\); the kernel has ended nothing for lack of memory: last words$/],
+  ] as const) {
+    test(`a killed process is a crash; lack of memory is the reason: ${hasKilledForMemory}`, () => {
+      const failure = classifyDeath(null, 'SIGKILL', 'last words', hasKilledForMemory);
+      assert.equal(failure.reason, 'crashed');
+      assert.match(failure.message, expected);
+    });
+  }
 
   test('a crash states how the process ended and its last output', () => {
     const failure = classifyDeath(null, 'SIGSEGV', 'something bad');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { freeBytes, memoryProblem, memoryThere } from '../../src/agent/memory-there.js';
+import { countMemoryKills, freeBytes, memoryProblem, memoryThere } from '../../src/agent/memory-there.js';
 
 const GIB = 2 ** 30;
 const AGENT = { memoryBytes: 16 * GIB, host: 'bench-1' };
@@ -26,6 +26,14 @@ describe('the memory of a measurement', () => {
     assert.equal(freeBytes(read), 8 * GIB);
     files.clear();
     assert.equal(freeBytes(read), undefined);
+  });
+
+  test('counts the processes that the kernel has ended for lack of it, where the kernel says so', () => {
+    const texts = ['pgfault 7\noom_kill 12\nunevictable_pgs_culled 0\n', 'pgfault 7\n', undefined];
+    assert.deepEqual(
+      texts.map((text) => countMemoryKills(() => text)),
+      [12, undefined, undefined],
+    );
   });
 
   test('has room for the batch that a refusal names', () => {

@@ -45,7 +45,7 @@ describe('results as parts of pages', { timeout: 60_000 }, () => {
     const models = HOSTILE.map((name) => ({ estimate: estimateOf(name, 10), endToEnd: endToEndOf(0, 10, 5000, 10.4) }));
     const report = buildReport(resultOf(models), SETTINGS);
     const shown = await pages.show('dlbricks', Buffer.from(JSON.stringify(report)));
-    assert.match(shown ?? '', /<h2>Latency of .*<h3>Predicted and measured<\/h3>/s);
+    assert.match(shown ?? '', /<h2>Latency of .*<h3>Estimated and measured<\/h3>/s);
     assert.doesNotMatch(shown ?? '', /<script|<img/);
     assert.equal(await pages.show('latency', Buffer.from(JSON.stringify(report))), undefined);
     assert.equal(await pages.show('none', Buffer.from('{}')), undefined);

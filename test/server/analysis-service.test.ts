@@ -95,7 +95,7 @@ describe('the analysis service', { timeout: 60_000 }, () => {
     }
     await assert.rejects(ask(padded(65_537)), refusal('usage', /^settings_json has more than 65536 characters$/));
     for (const wrong of ['{', '[]', '1', 'null'])
-      await assert.rejects(ask(wrong), refusal('usage', /^settings_json is no JSON object: /), wrong);
+      await assert.rejects(ask(wrong), refusal('usage', /^settings_json is no JSON object$/), wrong);
   });
 
   it('sends no table that is too large for an answer', async (t) => {

@@ -324,9 +324,9 @@ describe('access over HTTP', { timeout: 60_000 }, () => {
     assert.deepEqual(await result.json(), { answer: 42 });
     const page = await (await fetch(`${url}/evaluations/with-a-token`)).text();
     assert.match(page, /The result is shown to visitors who have logged in/);
-    assert.doesNotMatch(page, /Predicted and measured/);
+    assert.doesNotMatch(page, /Estimated and measured/);
     const own = await (await fetch(`${url}/evaluations/with-a-token`, { headers: { authorization } })).text();
-    assert.match(own, /Predicted and measured/);
+    assert.match(own, /Estimated and measured/);
     for (const path of ['/submit', `/bricks/${signatureOf(1)}`, `/api/v1/bricks/${signatureOf(1)}`]) {
       assert.equal((await fetch(`${url}${path}`)).status, 401, path);
     }

@@ -300,6 +300,36 @@ describe('an evaluation whose agent goes away while it measures', deadline, () =
     assert.match(JSON.stringify(events), /went away; everything measured so far is kept/);
   });
 
+  it('continues on another system when all agents of the one that it has chosen went away', async (t) => {
+    const fast = ['10.0.0.1:1', '10.0.0.2:1'];
+    const { platform, store } = await platformWith(t, [...fast, '10.0.0.3:1']);
+    const dead = new Set<string>();
+    const connect = ({ address }: AgentEndpoint): Promise<BenchmarkAgent> => {
+      if (dead.has(address)) return Promise.reject(refused(address));
+      const isFast = fast.includes(address);
+      const optimize = (): Promise<never> => {
+        if (!isFast) return Promise.resolve({} as never);
+        dead.add(address);
+        return Promise.reject(refused(address));
+      };
+      const fake = createFakeAgent({ latencyOf: () => 1, processor: isFast ? 'fast' : 'slow' });
+      return Promise.resolve({ ...fake, optimize });
+    };
+    const evaluation = scripted(async function* (_, { agent }) {
+      yield { kind: 'measuring', done: 1, total: 2, label: 'a brick' };
+      await agent.optimize({} as never, {} as never);
+      yield { kind: 'note', level: 'info', message: `on ${agent.description.processor}` };
+      yield DONE;
+    });
+    attachPlugin(platform, store, evaluation, connect);
+    await platform.submit(ID, submitted({ agents: 'all' }));
+    const events = await eventsOf(platform, ID);
+    assert.equal(events.at(-1)?.kind, 'done', JSON.stringify(events.at(-1)));
+    const texts = events.flatMap((event) => (event.kind === 'waiting' ? event.reason : []));
+    assert.match(texts.join('\n'), /its agent \(10\.0\.0\.[12]:1, 10\.0\.0\.[12]:1\) went away/);
+    assert.ok(events.some((event) => event.kind === 'note' && event.message === 'on slow'));
+  });
+
   it('fails after three times, because it may be the cause', async (t) => {
     const last = (await eventsAfter(t, 3)).at(-1);
     assert.ok(last?.kind === 'failed' && last.code === 'unavailable');

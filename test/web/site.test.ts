@@ -70,7 +70,7 @@ describe('the site in a browser', { skip, timeout: 240_000 }, () => {
     gates[1]?.open();
     gates[2]?.open();
     await statusOf(page).filter({ hasText: 'done' }).waitFor();
-    await page.getByRole('heading', { name: 'Predicted and measured' }).waitFor();
+    await page.getByRole('heading', { name: 'Estimated and measured' }).waitFor();
     assert.match(await page.title(), /\(done\)$/);
     const lines = await page.locator('[data-events] li').allInnerTexts();
     assert.equal(lines.filter((line) => line.includes('note')).length, 3, 'each event once');
@@ -160,7 +160,7 @@ describe('the site in a browser', { skip, timeout: 240_000 }, () => {
     await page.getByLabel('version', { exact: true }).fill('1.0.0');
     await page.getByLabel('models', { exact: true }).fill('zoo:resnet18');
     await page.getByRole('button', { name: 'Submit' }).click();
-    await page.getByRole('heading', { name: 'Predicted and measured' }).waitFor();
+    await page.getByRole('heading', { name: 'Estimated and measured' }).waitFor();
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.getByRole('heading', { name: 'Log in' }).waitFor();
   });

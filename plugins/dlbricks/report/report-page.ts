@@ -119,7 +119,7 @@ function comparisonSection(reports: readonly Report[], rows: readonly NamedRow[]
     }),
   });
   const table = textTable(columnsFor(reports, { wide: true }), rows);
-  return { title: isCompared ? 'Predicted and measured' : 'Predicted', chart, table };
+  return { title: isCompared ? 'Estimated and measured' : 'Estimated', chart, table };
 }
 
 function firstOperator({ operators }: Brick): string {

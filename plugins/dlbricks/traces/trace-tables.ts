@@ -210,7 +210,11 @@ function buildPage(report: TraceReport): Page {
         ? `${complete} of ${counted(models.length, 'model')} could be compared with a measured latency.`
         : `The estimates are off by ${percent(error)} on average, and by ${percent(summary.worst_percent)} at most.`,
     sections: [
-      { title: 'Predicted and measured', chart, table: textTable(columnsFor(report), models) },
+      {
+        title: error === null ? 'Estimated' : 'Estimated and measured',
+        chart,
+        table: textTable(columnsFor(report), models),
+      },
       {
         title: 'Where the time goes',
         lead: 'Each model above its operators. Widths are times, on one scale for all models.',

@@ -10,7 +10,7 @@ import { activeTracing } from '../../tracing/tracing.js';
 import type { MeasureProgress } from '../benchmark-agent.js';
 import { cancellationOf, throwIfCancelled } from '../../base/cancellation.js';
 import { briefly, classifyDeath } from '../failure.js';
-import { freeBytes } from '../memory-there.js';
+import { countMemoryKills, freeBytes } from '../memory-there.js';
 import { fullDisk, machineFailure, memoryTaken } from '../machine-failure.js';
 import { type JobEnd, ranOutOfMemory } from './job-end.js';
 import {
@@ -88,6 +88,7 @@ export class WorkerProcess {
   readonly #keepsThreads: boolean;
   #threads: number | undefined;
   #occasion: number | undefined;
+  readonly #memoryKills = countMemoryKills();
 
   private constructor(
     { framework, packageFolder }: RunningRuntime,
@@ -173,8 +174,12 @@ export class WorkerProcess {
     const { exitCode, signal, full } = await measuring.#exit;
     const ofMachine = machineFailure(measuring.#lastWords, full);
     if (ofMachine !== undefined) throw ofMachine;
-    const { message } = classifyDeath(exitCode, signal, measuring.#lastWords);
+    const { message } = classifyDeath(exitCode, signal, measuring.#lastWords, measuring.#hasKilledForMemory());
     return { wasKilled: signal === 'SIGKILL', problem: `the worker process does not start: ${message}` };
+  }
+
+  #hasKilledForMemory(): boolean | undefined {
+    return this.#memoryKills === undefined ? undefined : countMemoryKills() !== this.#memoryKills;
   }
 
   get pid(): number {
@@ -257,7 +262,8 @@ export class WorkerProcess {
       const broken = limit.broken();
       const ofMachine = machineFailure(`${ended.signal ?? ''} ${briefly(this.#lastWords)}`.trim(), ended.full);
       if (broken === undefined && ofMachine !== undefined) throw ofMachine;
-      const failure = broken ?? classifyDeath(ended.exitCode, ended.signal, this.#lastWords);
+      const failure =
+        broken ?? classifyDeath(ended.exitCode, ended.signal, this.#lastWords, this.#hasKilledForMemory());
       // The operating system kills a process that takes the last memory.
       const mayLackMemory = failure.reason === 'out_of_memory' || ended.signal === 'SIGKILL';
       const taken = broken === undefined && mayLackMemory ? memoryTaken(freeBytes()) : undefined;

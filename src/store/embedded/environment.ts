@@ -72,14 +72,21 @@ export class Environment {
     let root: RootDatabase<string, string> | undefined;
     let last: LastTransaction | undefined;
     try {
-      root = openRoot(folder);
+      const opened = (root = openRoot(folder));
       last = new LastTransaction(root, dataFile, folder);
-      const tables = [...root.getKeys({ limit: 1000 })];
-      requireOwnTables(tables, folder);
+      const there = [...root.getKeys({ limit: 1000 })];
+      requireOwnTables(there, folder);
+      const create = last.transaction.bind(last);
       // Not for an existing store, which can be opened and read on a full disk.
-      if (tables.length < TABLES) root.transactionSync(() => reserve(dataFile, folder, []));
-      requireFormat(root, last, folder);
-      return new Environment(folder, root, openTables(root), dataFile, last);
+      if (there.length < TABLES) create(() => reserve(dataFile, folder, []));
+      create(() => requireFormat(opened, folder));
+      return new Environment(
+        folder,
+        root,
+        create(() => openTables(opened)),
+        dataFile,
+        last,
+      );
     } catch (thrown) {
       await root?.close();
       last?.close();
@@ -176,6 +183,14 @@ class LastTransaction {
     return true;
   }
 
+  /** A synchronous one, for all that may create a table: the binding creates each without this check. */
+  transaction<T>(work: () => T): T {
+    for (;;) {
+      const done = this.root.transactionSync(() => (this.hasCorrected() ? undefined : { result: work() }));
+      if (done !== undefined) return done.result;
+    }
+  }
+
   /** Only when the database is closed: this drops all locks of this process on the file. */
   close(): void {
     closeSync(this.#lockFile);
@@ -236,22 +251,14 @@ function requireOwnTables(tables: readonly string[], folder: string): void {
 }
 
 /** Before any other table is touched. @throws PlatformError `storage` for a newer store or another program's data */
-function requireFormat(root: RootDatabase<string, string>, last: LastTransaction, folder: string): void {
+function requireFormat(root: RootDatabase<string, string>, folder: string): void {
   const table: Database<string, string> = root.openDB({ name: FORMAT_TABLE, encoding: 'string' });
-  let found: number | undefined;
-  while (found === undefined) {
-    found = root.transactionSync(() => {
-      const text = table.get(FORMAT_KEY);
-      const read = text === undefined ? undefined : readText(text, formatSchema);
-      if (read?.ok === false) throw notAStore(folder);
-      const version = read?.value.schemaVersion ?? 0;
-      if (version >= SCHEMA_VERSION) return version;
-      if (last.hasCorrected()) return undefined;
-      table.putSync(FORMAT_KEY, JSON.stringify({ schemaVersion: SCHEMA_VERSION }));
-      return version;
-    });
-  }
-  if (found > SCHEMA_VERSION) throw newerError(folder, found, SCHEMA_VERSION);
+  const text = table.get(FORMAT_KEY);
+  const read = text === undefined ? undefined : readText(text, formatSchema);
+  if (read?.ok === false) throw notAStore(folder);
+  const version = read?.value.schemaVersion ?? 0;
+  if (version > SCHEMA_VERSION) throw newerError(folder, version, SCHEMA_VERSION);
+  if (version < SCHEMA_VERSION) table.putSync(FORMAT_KEY, JSON.stringify({ schemaVersion: SCHEMA_VERSION }));
 }
 
 function notAStore(folder: string): PlatformError {

@@ -18,9 +18,10 @@ export async function syncSpool(uri: string, dataFolder: string, options: StoreO
 }
 
 /** At any moment, each write is in the spool or on the server. @returns the numbers of writes that waited */
-export async function sendSpooled(spool: Spool, store: ResultStore): Promise<Transferred> {
+export async function sendSpooled(spool: Spool, store: ResultStore, signal?: AbortSignal): Promise<Transferred> {
   const sent = { measurements: 0, documents: 0 };
   for await (const { record, spooled } of spool.records()) {
+    if (signal?.aborted === true) break;
     if (!(await isOutdated(record, store))) await putRecord(record, store);
     await spool.remove(spooled);
     sent[`${record.kind}s`] += 1;

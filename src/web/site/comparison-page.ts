@@ -9,6 +9,7 @@ import {
   comparisonForm,
   configurationParts,
   configurationText,
+  coverageText,
   estimateAddress,
   intervalText,
   latencyHint,
@@ -102,7 +103,7 @@ export function comparisonPage(
     { title: 'estimate', cell: (row) => link(row.address, nameIn(row)) },
     { title: 'latency (ms)', align: 'right', cell: ({ ms }) => formatMs(ms), hint: ({ hint }) => hint },
     { title: 'interval (ms)', align: 'right', cell: ({ low, high }) => intervalText(low, high) },
-    { title: 'coverage', align: 'right', cell: ({ coverage }) => `${Math.floor(coverage * 100)} %` },
+    { title: 'coverage', align: 'right', cell: ({ coverage }) => coverageText(coverage) },
     ...(evaluations.length > 0 || first === undefined
       ? []
       : [{ title: 'to the first', align: 'right' as const, cell: (row: Compared) => ratioText(row, first) }]),

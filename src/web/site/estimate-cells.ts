@@ -38,13 +38,18 @@ export function latencyText({ latencyMs: ms, highMs, coverage }: KeptEstimate, u
   return `${coverage < 1 ? 'part: ' : ''}${formatMs(ms)}${unit}${half === undefined ? '' : ` ± ${half.toFixed(1)} %`}`;
 }
 
+/** Rounded down, so that a part never shows as the whole; 0.29 * 100 is a little less than 29. */
+export function coverageText(coverage: number): string {
+  return `${Math.floor(coverage * 100 + 1e-9)} %`;
+}
+
 export function latencyHint(estimate: KeptEstimate): string {
   const { latencyMs, lowMs, highMs, wholeMs, coverage, reason, at } = estimate;
   return [
     `${formatMs(latencyMs)} ms`,
     lowMs === null || highMs === null ? 'no interval' : `${formatMs(lowMs)} to ${formatMs(highMs)} ms`,
     ...(wholeMs === null ? [] : [`measured whole: ${formatMs(wholeMs)} ms`]),
-    `coverage ${Math.floor(coverage * 100)} %`,
+    `coverage ${coverageText(coverage)}`,
     ...(reason === null ? [] : [reason]),
     configurationText(estimate),
     timeText(at),
@@ -90,7 +95,7 @@ export const ESTIMATE_COLUMNS: readonly MarkupColumn<KeptEstimate>[] = [
   { title: 'latency (ms)', align: 'right', cell: latencyCell, hint: latencyHint },
   { title: 'interval (ms)', align: 'right', cell: ({ lowMs, highMs }) => intervalText(lowMs, highMs) },
   { title: 'measured whole (ms)', align: 'right', cell: ({ wholeMs }) => formatMs(wholeMs) },
-  { title: 'coverage', align: 'right', cell: ({ coverage }) => `${Math.floor(coverage * 100)} %` },
+  { title: 'coverage', align: 'right', cell: ({ coverage }) => coverageText(coverage) },
   { title: 'time', cell: ({ at }) => timeText(at) },
   { title: 'why not whole', cell: ({ reason }) => reason ?? '' },
 ];

@@ -5,7 +5,7 @@ import type { LoggedEvent, PlatformEvent } from '../../evaluation/event.js';
 import { type EvaluationRecord, evaluationHasEnded, EVALUATION_STATES } from '../../evaluation/records.js';
 import { latencyChart } from '../charts.js';
 import { link, columnsMarkup, type MarkupColumn } from '../table.js';
-import { intervalText } from './estimate-cells.js';
+import { coverageText, intervalText } from './estimate-cells.js';
 import { address, facts, messageMarkup, section, type SiteContent, timeText } from './layout.js';
 
 /** The newest are at the end. */
@@ -116,7 +116,7 @@ function estimatesSection(events: readonly LoggedEvent[]): Markup | undefined {
     { title: 'model', cell: nameOf },
     { title: 'latency (ms)', align: 'right', cell: ({ latencyMs }) => formatMs(latencyMs) },
     { title: 'interval (ms)', align: 'right', cell: ({ lowMs, highMs }) => intervalText(lowMs, highMs) },
-    { title: 'coverage', align: 'right', cell: ({ coverage }) => `${Math.floor(coverage * 100)} %` },
+    { title: 'coverage', align: 'right', cell: ({ coverage }) => coverageText(coverage) },
   ];
   return section('Estimates', [chart, columnsMarkup('Estimates', columns, estimates)]);
 }

@@ -4,6 +4,7 @@ import { PlatformError } from '../../../src/base/errors.js';
 import { ModelManifest } from '../../../src/generated/carml/org/dlframework/registry.js';
 import { keepEstimates } from '../../../src/measuring/estimates.js';
 import { hashToken } from '../../../src/rpc/accepted-tokens.js';
+import { coverageText } from '../../../src/web/site/estimate-cells.js';
 import { ASSETS } from '../../../src/web/site/layout.js';
 import { ZOO } from '../../../src/zoo/zoo.js';
 import { offer } from '../../directory/support/offer.js';
@@ -124,6 +125,12 @@ describe('the pages of estimates', { timeout: 60_000 }, () => {
     assert.equal(refused.status, 400);
     assert.match(refused.text, /choose at most 20 to compare/);
   });
+});
+
+it('coverage is rounded down, to what was measured', () => {
+  assert.deepEqual([0, 0.004, 0.29, 0.57, 0.58, 0.996, 1].map(coverageText), [
+    ...['0 %', '0 %', '29 %', '57 %', '58 %', '99 %', '100 %'],
+  ]);
 });
 
 describe('the pages of evaluations', { timeout: 60_000 }, () => {

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn, type ChildProcessByStdio } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
+import fs from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { promisify } from 'node:util';
+import { open } from 'lmdb';
 import type { Measurement } from '../../../src/measurement/measurement.js';
 import { openEmbeddedStore } from '../../../src/store/embedded/open.js';
 import { acquireEnvironment, releaseEnvironment } from '../../../src/store/embedded/shared-environment.js';
@@ -69,14 +71,14 @@ async function countIn(folder: string): Promise<number> {
  * As LMDB does in a process that opens a store, if it is interrupted between reading the number of the last transaction
  * and writing it to the lock file. In a process of its own: closing the file drops the locks of the process.
  */
-async function setLastTransactionBack(folder: string): Promise<void> {
+function setLastTransactionBack(folder: string): void {
   const script = `
-    const file = fs.openSync(process.argv[1] + '/lock.mdb', 'r+');
-    const number = Buffer.alloc(8);
-    fs.readSync(file, number, 0, 8, 8);
-    number.writeBigUInt64LE(number.readBigUInt64LE() - 1n);
-    fs.writeSync(file, number, 0, 8, 8);`;
-  await promisify(execFile)(process.execPath, ['-e', script, folder]);
+    const data = fs.readFileSync(process.argv[1] + '/data.mdb');
+    const [one, other] = [0, 4096].map((page) => data.readBigUInt64LE(page + 152));
+    const before = Buffer.alloc(8);
+    before.writeBigUInt64LE((one > other ? one : other) - 1n);
+    fs.writeSync(fs.openSync(process.argv[1] + '/lock.mdb', 'r+'), before, 0, 8, 8);`;
+  execFileSync(process.execPath, ['-e', script, folder]);
 }
 
 describe('embedded result store and several processes', DEADLINE, () => {
@@ -112,11 +114,36 @@ describe('embedded result store and several processes', DEADLINE, () => {
     const indices = [...Array(30).keys()];
     for (const index of indices) {
       await store.putMeasurement(putMeasurementOf(index));
-      if (index % 3 === 0) await setLastTransactionBack(folder);
+      if (index % 3 === 0) setLastTransactionBack(folder);
     }
     await store.close();
     assert.deepEqual(await readBack(folder, indices), indices.map(putMeasurementOf));
     assert.equal(await countIn(folder), 30);
+  });
+
+  it('keeps what was stored before it makes missing tables while another process is opening the store', async (t) => {
+    const folder = await temporaryFolder(t);
+    const raw = () => open<string, string>({ path: folder, noSubdir: false, overlappingSync: false });
+    const before = raw();
+    const tableOf = (root: ReturnType<typeof raw>, name: string) =>
+      root.openDB<string, string>({ name, encoding: 'string' });
+    tableOf(before, 'format').putSync('store', '{"schemaVersion":2}');
+    tableOf(before, 'systems').putSync('a', 'the last one that was stored');
+    await before.close();
+
+    const { fstatSync } = fs;
+    const mocked = t.mock.method(fs, 'fstatSync', (file: number) => {
+      setLastTransactionBack(folder);
+      return fstatSync(file);
+    });
+    syncBuiltinESMExports();
+    const store = await openEmbeddedStore(folder, {});
+    mocked.mock.restore();
+    syncBuiltinESMExports();
+    await store.close();
+    const after = raw();
+    assert.equal(tableOf(after, 'systems').get('a'), 'the last one that was stored');
+    await after.close();
   });
 
   for (const afterAcknowledged of [1, 10, 75]) {

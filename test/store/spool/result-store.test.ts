@@ -10,6 +10,7 @@ import { openMemoryStore } from '../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
 import { SpoolingResultStore } from '../../../src/store/spool/result-store.js';
 import { Spool } from '../../../src/store/spool/spool.js';
+import { sendSpooled } from '../../../src/store/spool/sync.js';
 import { putRecord } from '../../../src/store/transfer.js';
 import { refusal } from '../../rpc/support/refusal.js';
 import { newEstimate } from '../../server/site-server.js';
@@ -41,6 +42,29 @@ describe('a spool', { skip: process.platform === 'win32' }, () => {
     await spool.put({ kind: 'measurement', measurement: sampleMeasurement(0) });
     await spool.close();
     assert.equal((await stat(folder)).mode & 0o077, 0);
+  });
+});
+
+describe('what waits in a spool', { timeout: 60_000 }, () => {
+  it('is sent until the command is interrupted, and the rest stays', async (t) => {
+    const spool = new Spool(join(await temporaryFolder(t), 'spool'), {});
+    t.after(() => spool.close());
+    for (const index of [0, 1, 2]) await spool.put({ kind: 'measurement', measurement: sampleMeasurement(index) });
+    const remote = await openMemoryStore();
+    const interrupted = new AbortController();
+    const store = Object.create(remote, {
+      findMeasurements: { value: remote.findMeasurements.bind(remote) },
+      putMeasurement: {
+        value: async (measurement: Measurement) => {
+          await remote.putMeasurement(measurement);
+          interrupted.abort();
+        },
+      },
+    }) as ResultStore;
+    assert.deepEqual(await sendSpooled(spool, store, interrupted.signal), { measurements: 1, documents: 0 });
+    let left = 0;
+    for await (const { record } of spool.records()) left += record.kind === 'measurement' ? 1 : 0;
+    assert.equal(left, 2);
   });
 });
 
