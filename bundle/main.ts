@@ -39,6 +39,9 @@ async function findLoadedByPath(modules: readonly string[]): Promise<readonly st
   return [...found];
 }
 
+/** The worker process shares no module with other entries. Joined by itself, it is in a fifth of the files. */
+const WORKER = `${FOLDER}/worker`;
+
 /** Each entry by its name in lib, without the extension. */
 async function listEntries(): Promise<ReadonlyMap<string, string>> {
   const entries = new Map<string, string>();
@@ -58,17 +61,18 @@ async function listEntries(): Promise<ReadonlyMap<string, string>> {
 
 const entries = await listEntries();
 await rm(JOINED, { recursive: true, force: true });
-const { metafile } = await build({
-  entryPoints: Object.fromEntries(entries),
-  outdir: JOINED,
-  chunkNames: `${FOLDER}/[name]-[hash]`,
-  bundle: true,
-  splitting: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20.19',
-  packages: 'external',
-  plugins: [joinPackages],
-  metafile: true,
-});
-console.log(`lib: ${Object.keys(metafile.outputs).length} files`);
+for (const isWorker of [false, true]) {
+  await build({
+    entryPoints: Object.fromEntries([...entries].filter(([name]) => (name === WORKER) === isWorker)),
+    outdir: JOINED,
+    chunkNames: `${FOLDER}/[name]-[hash]`,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    packages: 'external',
+    plugins: [joinPackages],
+  });
+}
+console.log(`lib: ${(await readdir(JOINED, { recursive: true })).filter((file) => file.endsWith('.js')).length} files`);

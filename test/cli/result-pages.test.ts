@@ -16,7 +16,7 @@ export default {
   evaluation: {
     name: 'odd', version: '1.0.0', settings: z.object({}), run: async function* () {},
     show: ({ how }) => {
-      if (how === 'hang') for (;;);
+      if (how === 'hang') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
       if (how === 'fail') throw new Error('broken');
       if (how === 'other') return undefined;
       const result = () => ({ document: {}, records: { keys: [], rows: [] }, notes: [],

@@ -58,25 +58,28 @@ async function generatorFor(
   return generator;
 }
 
+/** A message takes less, also on a busy machine. The clock's errors in these tests are larger. */
+const TOLERANCE_MS = 5000;
+
 const OPEN = { dispatch: 'turns', seed: 1, limit: 1 } as const;
 
 test('the clock of another machine is read before and after a trial', async (t) => {
-  let aheadMs = 5000;
+  let aheadMs = 50_000;
   let queries = 0;
   const nowMs = (): number => performance.now() + aheadMs;
   const generator = await generatorFor(t, nowMs, () => {
     // In the middle of the first trial; the queries before it warm up.
-    if (++queries === 15) aheadMs += 500;
+    if (++queries === 15) aheadMs += 20_000;
   });
   const arrivals = Array.from({ length: 20 }, (_, index) => ({ atMs: 10 * index, samples: 1 }));
   const trial = () => generator.trial({ ...OPEN, plan: { kind: 'open', arrivals } });
   const { clockDriftMs = NaN, records } = await trial();
-  assert.ok(Math.abs(clockDriftMs - 500) < 100, `${clockDriftMs}`);
+  assert.ok(Math.abs(clockDriftMs - 20_000) < TOLERANCE_MS, `${clockDriftMs}`);
   // Moments are converted by the offset before.
   const [first] = records;
-  assert.ok(first && Math.abs(first.finishedMs - first.sentMs) < 100, JSON.stringify(first));
+  assert.ok(first && Math.abs(first.finishedMs - first.sentMs) < TOLERANCE_MS, JSON.stringify(first));
   const next = await trial();
-  assert.ok(Math.abs(next.clockDriftMs ?? NaN) < 100, `${next.clockDriftMs}`);
+  assert.ok(Math.abs(next.clockDriftMs ?? NaN) < TOLERANCE_MS, `${next.clockDriftMs}`);
   await generator.close();
 });
 

@@ -330,7 +330,7 @@ describe('an evaluation in the queue', deadline, () => {
 describe('an evaluation of a server that ends', deadline, () => {
   it('waits on the next one for a plugin that is started there', async (t) => {
     const store = await openMemoryStore();
-    const limits = { waitForPluginMs: 40 };
+    const limits = { waitForPluginMs: 500 };
     const platform = await fresh(t, { store, ownPlugins: ['fake'], limits });
     await platform.submit(ID, submitted());
     platform.close();
