@@ -13,7 +13,7 @@ import type { ResultStore } from '../../../src/store/result-store.js';
 import { LIMITS, PROTOCOL } from '../../store/sample-measurement.js';
 import { CALL_MS, driftingAgent } from './support/drifting-agent.js';
 import { GraphBuilder } from './support/graph-builder.js';
-import { evaluate } from './support/evaluate.js';
+import { evaluate, requestFor } from './support/evaluate.js';
 
 /** Layers one after another on tensors of this width. The agent's kernels take the same time at each width. */
 function chain(width: number, ...operators: readonly string[]): LoadedModel {
@@ -26,17 +26,7 @@ function chain(width: number, ...operators: readonly string[]): LoadedModel {
 
 const MEASURED = [4, 8, 16, 32, 64].map((width) => chain(width, 'Relu', 'Neg'));
 
-const request: EstimateRequest = {
-  models: MEASURED,
-  cut: 'kernel',
-  granularity: 1,
-  runOptions: { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' },
-  protocol: PROTOCOL,
-  limits: LIMITS,
-  readingMs: 0,
-  measureEndToEnd: false,
-  precision: { targetError: 0.05, repeatLimit: 1, leastRepeatMs: 0 },
-};
+const request = requestFor(MEASURED, { cut: 'kernel' });
 
 /** A machine whose kernels take half to one and a half times as long as others like them. */
 function unevenAgent(): ReturnType<typeof driftingAgent> {

@@ -22,7 +22,7 @@ import { LIMITS, PROTOCOL, sampleMeasurement, sampleSystem } from '../../../stor
 import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { loadedChain, preparedChain } from '../support/chain-model.js';
 import { refused } from '../support/refused.js';
-import { evaluate } from '../support/evaluate.js';
+import { evaluate, requestFor } from '../support/evaluate.js';
 import { identifySystem } from '../../../../src/measurement/system.js';
 
 const OPERATORS = ['Relu', 'Neg', 'Relu', 'Abs'];
@@ -71,18 +71,8 @@ test('a suite that was measured elsewhere composes to the same estimates as its 
   const measurements = groupObservations(await readingResults(t, text));
   const [kept] = (await readRecipe(join(folder, 'recipe.json'))).models;
   assert.ok(kept !== undefined);
-  const { models } = await evaluate(
-    {
-      models: [loadedChain('model', ...OPERATORS)],
-      cut: 'layer',
-      granularity: 1,
-      ...SETTINGS,
-      readingMs: 0,
-      measureEndToEnd: false,
-      precision: { targetError: 0.05, repeatLimit: 1, leastRepeatMs: 0 },
-    },
-    { agent: newAgent(), store: await openMemoryStore(), ...unwatched },
-  );
+  const request = requestFor([loadedChain('model', ...OPERATORS)], SETTINGS);
+  const { models } = await evaluate(request, { agent: newAgent(), store: await openMemoryStore(), ...unwatched });
   const atHome = models[0]?.estimate;
   assert.ok(atHome !== undefined);
   // A recipe has no names of layers.
