@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { collect } from '../../src/base/collect.js';
 import { evaluationCollections, type EvaluationRecord } from '../../src/evaluation/records.js';
 import type { EvaluationLeases } from '../../src/server/jobs.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
@@ -80,9 +81,7 @@ describe('the watch of other servers', { timeout: 60_000 }, () => {
     await records.put(recordOf('running-one', 'running'));
     for (const evaluation of ['running-one', 'unknown-one', 'ended-one']) await cancellations.put({ evaluation });
     const left = async () => {
-      const ids: string[] = [];
-      for await (const { evaluation } of cancellations.find({})) ids.push(evaluation);
-      return ids;
+      return (await collect(cancellations.find({}))).map(({ evaluation }) => evaluation);
     };
     await until(async () => (await left()).length === 1);
     assert.deepEqual(await left(), ['running-one']);

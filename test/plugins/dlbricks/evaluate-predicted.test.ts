@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { collect } from '../../../src/base/collect.js';
 import { evaluateAll } from '../../../plugins/dlbricks/evaluate.js';
 import type { EstimateRequest } from '../../../plugins/dlbricks/system-run.js';
 import { runEstimation } from '../../../plugins/dlbricks/estimation.js';
@@ -83,8 +84,7 @@ async function storeWithMeasurements(): Promise<ResultStore> {
 async function countKernels(store: ResultStore): Promise<number> {
   const kernels = (await store.listCollections()).find(({ name }) => name === 'dlbricks_kernels') ?? assert.fail();
   const { looseObject } = (await import('zod')).z;
-  const documents: unknown[] = [];
-  for await (const one of store.collection({ ...kernels, schema: looseObject({}) }).find({})) documents.push(one);
+  const documents = await collect(store.collection({ ...kernels, schema: looseObject({}) }).find({}));
   return documents.length;
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { collect } from '../../../src/base/collect.js';
 import type { EvaluationEvent } from '../../../src/evaluation/event.js';
 import type { Remeasure } from '../../../src/measurement/remeasure.js';
 import { createFakeAgent, type FakeAgentOptions } from '../../support/fake-agent.js';
@@ -49,9 +50,7 @@ async function run(store: ResultStore, { remeasure, conditions = QUIET, ...setti
 }
 
 async function stored(store: ResultStore): Promise<readonly Measurement[]> {
-  const found: Measurement[] = [];
-  for await (const measurement of store.listMeasurements()) found.push(measurement);
-  return found;
+  return collect(store.listMeasurements());
 }
 
 /** A store with the model's three bricks. */

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Document, MongoServerError } from 'mongodb';
+import { collect } from '../../../src/base/collect.js';
 import { PlatformError, type ErrorCode } from '../../../src/base/errors.js';
 import { openMongoStore } from '../../../src/store/mongodb/open.js';
 import { isIndexThere } from '../../../src/store/mongodb/structure.js';
-import { all, NOTES } from '../collection-contract.js';
+import { NOTES } from '../collection-contract.js';
 import { SETUP_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../sample-measurement.js';
 import { until } from '../../support/until.js';
 import { needsFerretDb, startFerretDb } from './ferretdb-process.js';
@@ -87,7 +88,7 @@ describe('opening a MongoDB store', { ...needsServer }, () => {
     const before = await names();
     const reader = await openMongoStore(uri, { ...QUIET, access: 'read' });
     const found = await reader.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, SETUP_KEY);
-    const notes = await all(reader.collection(NOTES).find({}));
+    const notes = await collect(reader.collection(NOTES).find({}));
     await reader.close();
     assert.deepEqual([found.get(signatureOf(1)), notes], [sampleMeasurement(1), []]);
     assert.equal(await names(), before);

@@ -1,6 +1,7 @@
 import { Connection } from 'rabbitmq-client';
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
+import { collect } from '../../../src/base/collect.js';
 import { amqpError } from '../../../src/work/amqp/amqp-error.js';
 import { Broker } from '../../../src/work/amqp/broker.js';
 import { parseBrokerUser } from '../../../src/work/amqp/address.js';
@@ -67,12 +68,6 @@ async function openEmpty(t: TestContext): Promise<WorkQueue> {
 
 workQueueContract('RabbitMQ', openEmpty, needsRabbitMq.skip);
 
-async function failedIn(queue: WorkQueue): Promise<readonly FailedWork[]> {
-  const all: FailedWork[] = [];
-  for await (const failed of queue.failed()) all.push(failed);
-  return all;
-}
-
 describe('a RabbitMQ work queue', { ...deadline, ...needsRabbitMq }, () => {
   it('delivers to one client the work that another one publishes', async (t) => {
     const queue = await openEmpty(t);
@@ -106,7 +101,7 @@ describe('a RabbitMQ work queue', { ...deadline, ...needsRabbitMq }, () => {
     }
     await until(() => heard.length > 0);
     assert.equal(heard[0]?.message.id, deadly.id);
-    const [failed] = await failedIn(queue);
+    const [failed] = await collect(queue.failed());
     assert.equal(failed?.message.id, deadly.id);
     assert.equal(failed.system, 'a');
     assert.match(failed.reason, /3 times in a row, the agent that worked on it ended/);
@@ -131,7 +126,7 @@ describe('a RabbitMQ work queue', { ...deadline, ...needsRabbitMq }, () => {
     await queue.publish('a', message('good'));
     await until(() => came.includes('good'));
     assert.deepEqual(came, ['{"measure":"this"}', 'a text', 'good']);
-    const reasons = (await failedIn(queue)).map(({ reason }) => reason).sort();
+    const reasons = (await collect(queue.failed())).map(({ reason }) => reason).sort();
     assert.deepEqual(reasons, [
       `the message has ${MAX_BODY_BYTES + 1} bytes, more than ${MAX_BODY_BYTES}`,
       'the message is no work',
@@ -219,7 +214,7 @@ describe('a broker that cannot be used', { ...deadline, ...needsRabbitMq }, () =
       queue.serve('a', () => Promise.resolve(DONE)),
       noRights,
     );
-    await assert.rejects(failedIn(queue), noRights);
+    await assert.rejects(collect(queue.failed()), noRights);
   });
 
   it('is an error if its disk is full', async (t) => {
