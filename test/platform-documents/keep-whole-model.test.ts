@@ -81,7 +81,8 @@ describe('a whole model in the form of the platform', () => {
 
   it('keeps the host that measured it until it is measured again', async () => {
     const store = await openMemoryStore();
-    const hostnames = async () => (await collect(store.collection(EVALUATION_DOCUMENTS).find({}))).map((e) => e.hostname);
+    const hostnames = async () =>
+      (await collect(store.collection(EVALUATION_DOCUMENTS).find({}))).map((e) => e.hostname);
     await keepWholeModel(store, MODEL);
     await keepWholeModel(store, { ...MODEL, host: 'another' });
     assert.deepEqual(await hostnames(), ['bench-1']);

@@ -17,8 +17,7 @@ import { queuedAgent } from '../../src/work/queued-agent.js';
 import { serveWork } from '../../src/work/serve-work.js';
 import { storeId } from '../../src/work/store-id.js';
 import { encodeItem } from '../../src/work/work-item.js';
-import type { FailedWork } from '../../src/work/work-queue.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 import { fast, suspendable } from '../store/fast-clock.js';
 import { signatureOf } from '../store/sample-measurement.js';
 import { until } from '../support/until.js';
@@ -240,7 +239,7 @@ describe('a queued agent', { timeout: 60_000 }, () => {
     const measuring = all(at.queued(agent).measure(sampleRequests(100), { signal: cancel.signal }));
     await until(async () => (await at.queue.state(system)).waiting > 0);
     cancel.abort();
-    await assert.rejects(measuring, refusal('cancelled'));
+    await assertRefused(measuring, 'cancelled');
     await until(() => abortedCalls === 1);
     isHanging = false;
     await until(async () => (await at.queue.state(system)).waiting === 0);
@@ -305,7 +304,7 @@ describe('a queued agent', { timeout: 60_000 }, () => {
     const hasty: Clock = { now: () => fast.now() * 100, sleep: (ms, signal) => fast.sleep(ms / 100, signal) };
     const measuring = all(at.queued(agent, hasty).measure(sampleRequests(1)));
     void stop();
-    await assert.rejects(measuring, refusal('unavailable', /start an agent there with "mlmodelscope agent --queue"/));
+    await assertRefused(measuring, 'unavailable', /start an agent there with "mlmodelscope agent --queue"/);
   });
 
   it('fails, and does not wait forever, where an agent has another store', async (t) => {
@@ -314,7 +313,7 @@ describe('a queued agent', { timeout: 60_000 }, () => {
     at.serve(agent, await openMemoryStore());
     await untilServing(at, agent, 1);
     const measuring = all(at.queued(agent).measure(sampleRequests(1)));
-    await assert.rejects(measuring, refusal('storage', /another store than the caller \(.+\): name one store/));
+    await assertRefused(measuring, 'storage', /another store than the caller \(.+\): name one store/);
     assert.match((await collect(at.queue.failed()))[0]?.reason ?? '', /another store/);
   });
 

@@ -4,13 +4,14 @@ import { describe, it, type TestContext } from 'node:test';
 import { collect } from '../../src/base/collect.js';
 import { PlatformError } from '../../src/base/errors.js';
 import {
+  type FailedWork,
   type Handled,
   MAX_BODY_BYTES,
   MAX_DELIVERIES,
   type WorkMessage,
   type WorkQueue,
 } from '../../src/work/work-queue.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 import { until } from '../support/until.js';
 
 const DONE: Handled = { kind: 'done' };
@@ -226,7 +227,7 @@ export function workQueueContract(
     it('refuses a body that is too large, and accepts the largest one', async (t) => {
       const queue = await open(t);
       const sized = (bytes: number): WorkMessage => ({ id: randomUUID(), body: new Uint8Array(bytes) });
-      await assert.rejects(queue.publish('a', sized(MAX_BODY_BYTES + 1)), refusal('usage', /too large/));
+      await assertRefused(queue.publish('a', sized(MAX_BODY_BYTES + 1)), 'usage', /too large/);
       const lengths: number[] = [];
       await queue.serve('a', ({ body }) => {
         lengths.push(body.length);

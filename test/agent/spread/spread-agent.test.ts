@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { assertRefused } from '../../rpc/support/refusal.js';
 import { collect } from '../../../src/base/collect.js';
 import type { BenchmarkAgent, MeasuredRequest, MeasureRequest } from '../../../src/agent/benchmark-agent.js';
 import { createFakeAgent, type FakeAgent } from '../../support/fake-agent.js';
@@ -115,10 +116,11 @@ describe('identical machines', () => {
 
   it('fail with the reason of each when all have ended', async () => {
     const { agent } = spreadOver({ a: ending(taking(2), CHECKED + 3), b: ending(taking(2), CHECKED + 5) });
-    await assert.rejects(collect(agent.measure(bricks)), {
-      code: 'unavailable',
-      message: /no agent is left; .*submit again:\n {2}[ab]: the agent does not answer\n {2}[ab]: the agent/,
-    });
+    await assertRefused(
+      collect(agent.measure(bricks)),
+      'unavailable',
+      /no agent is left; .*submit again:\n {2}[ab]: the agent does not answer\n {2}[ab]: the agent/,
+    );
   });
 
   it('are not all given a request that agents do not survive', async () => {
@@ -139,10 +141,11 @@ describe('identical machines', () => {
     // Of two requests, the one with the lower signature serves for the comparison.
     const lower = requestsFor(100).find(({ benchmark }) => benchmark.signature < deadly.benchmark.signature);
     assert.ok(lower !== undefined);
-    await assert.rejects(collect(agent.measure([lower, deadly])), {
-      code: 'unavailable',
-      message: /^3 agents ended while they took the same measurement, .*the agent does not answer/,
-    });
+    await assertRefused(
+      collect(agent.measure([lower, deadly])),
+      'unavailable',
+      /^3 agents ended while they took the same measurement, .*the agent does not answer/,
+    );
     assert.equal(warnings().length, 3);
   });
 
@@ -183,9 +186,10 @@ describe('identical machines', () => {
       break;
     }
     assert.ok(a.measured.length + b.measured.length < BRICKS);
-    await assert.rejects(collect(agent.measure(bricks, { signal: AbortSignal.abort(new PlatformError('cancelled', 'enough')) })), {
-      code: 'cancelled',
-    });
+    await assertRefused(
+      collect(agent.measure(bricks, { signal: AbortSignal.abort(new PlatformError('cancelled', 'enough')) })),
+      'cancelled',
+    );
   });
 
   it('all stop when they are cancelled in the middle', async () => {
@@ -215,7 +219,7 @@ describe('identical machines', () => {
       inferTypes: () => Promise.reject(new PlatformError('unsupported', 'no such operator')),
     };
     const { agent, warnings } = spreadOver({ a: wrong, b: wrong });
-    await assert.rejects(agent.inferTypes(requestFor(0).benchmark), { code: 'unsupported' });
+    await assertRefused(agent.inferTypes(requestFor(0).benchmark), 'unsupported');
     assert.deepEqual(warnings(), []);
   });
 

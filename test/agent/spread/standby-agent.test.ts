@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { collect } from '../../../src/base/collect.js';
-import type { BenchmarkAgent, MeasuredRequest } from '../../../src/agent/benchmark-agent.js';
+import type { BenchmarkAgent } from '../../../src/agent/benchmark-agent.js';
 import { createFakeAgent, type FakeAgent } from '../../support/fake-agent.js';
 import { standbyAgent } from '../../../src/agent/spread/standby-agent.js';
 import { PlatformError } from '../../../src/base/errors.js';
-import { refusal } from '../../rpc/support/refusal.js';
+import { assertRefused } from '../../rpc/support/refusal.js';
 import { requestsFor } from './requests.js';
 
 const REQUESTS = requestsFor(10);
@@ -96,15 +96,15 @@ describe('an agent with others that replace it', () => {
 
   it('fails with the reason where no other one of the system is left, and for a wrong request at once', async () => {
     const alone = standbys([mortal(machine(), 3), machine('slow')]);
-    await assert.rejects(collect((await alone.open()).measure(REQUESTS)), refusal('unavailable', /does not answer/));
-    await assert.rejects(standbys([gone(), gone()]).open(), refusal('unavailable', /does not answer/));
+    await assertRefused(collect((await alone.open()).measure(REQUESTS)), 'unavailable', /does not answer/);
+    await assertRefused(standbys([gone(), gone()]).open(), 'unavailable', /does not answer/);
     const wrong: BenchmarkAgent = {
       ...machine(),
       optimize: () => Promise.reject(new PlatformError('unsupported', 'the runtime refuses the graph')),
     };
     const { connected, open } = standbys([wrong, machine()]);
     const [{ benchmark, runOptions }] = REQUESTS as [(typeof REQUESTS)[number]];
-    await assert.rejects((await open()).optimize(benchmark, runOptions), refusal('unsupported', /refuses/));
+    await assertRefused((await open()).optimize(benchmark, runOptions), 'unsupported', /refuses/);
     assert.deepEqual(connected, [0]);
   });
 
@@ -141,7 +141,7 @@ describe('an agent with others that replace it', () => {
     assert.equal((await collect((await open()).measure(REQUESTS))).length, REQUESTS.length);
     connections = 0;
     const agent = await open(AbortSignal.abort());
-    await assert.rejects(collect(agent.measure(REQUESTS)), refusal('cancelled'));
+    await assertRefused(collect(agent.measure(REQUESTS)), 'cancelled');
   });
 
   it('fails where the same one is another system when it answers again', async () => {
@@ -149,7 +149,8 @@ describe('an agent with others that replace it', () => {
     const connect = (): Promise<BenchmarkAgent> =>
       Promise.resolve(connections++ === 0 ? mortal(machine('fast'), 3) : machine('slow'));
     const agent = await standbyAgent([{ name: 'a:0', connect }], { tell: () => assert.fail() });
-    await assert.rejects(collect(agent.measure(REQUESTS)), refusal('unavailable', /a:0 is another system .*was "fast" and is "slow"/));
+    const asked = collect(agent.measure(REQUESTS));
+    await assertRefused(asked, 'unavailable', /a:0 is another system .*was "fast" and is "slow"/);
   });
 
   it('does not ask one again whose machine has failed', async () => {
@@ -157,14 +158,14 @@ describe('an agent with others that replace it', () => {
     const broken: BenchmarkAgent = { ...machine(), optimize: () => Promise.reject(full) };
     const { connected, open } = standbys([broken]);
     const [{ benchmark, runOptions }] = REQUESTS as [(typeof REQUESTS)[number]];
-    await assert.rejects((await open()).optimize(benchmark, runOptions), refusal('exhausted', /disk is full/));
+    await assertRefused((await open()).optimize(benchmark, runOptions), 'exhausted', /disk is full/);
     assert.deepEqual(connected, [0]);
   });
 
   it('gives up a call that three agents in a row do not survive', async () => {
     const killers = [0, 0, 0, 0].map(() => mortal(machine(), 0));
     const { connected, open } = standbys(killers);
-    await assert.rejects(collect((await open()).measure(REQUESTS)), refusal('unavailable', /does not answer/));
+    await assertRefused(collect((await open()).measure(REQUESTS)), 'unavailable', /does not answer/);
     assert.deepEqual(connected, [0, 1, 2]);
   });
 });

@@ -52,3 +52,8 @@ export function hasStatus(code: status, details = /./): (error: unknown) => bool
     return answer.code === code && details.test(answer.details);
   };
 }
+
+/** Asserts that a call fails with this status and these details. */
+export function assertStatus(call: Promise<unknown> | (() => Promise<unknown>), code: status, details?: RegExp) {
+  return assertStatus(call, code, details);
+}

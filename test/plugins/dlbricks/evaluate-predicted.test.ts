@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { assertRefused } from '../../rpc/support/refusal.js';
 import { collect } from '../../../src/base/collect.js';
 import { evaluateAll } from '../../../plugins/dlbricks/evaluate.js';
 import type { EstimateRequest } from '../../../plugins/dlbricks/system-run.js';
@@ -7,7 +8,6 @@ import { runEstimation } from '../../../plugins/dlbricks/estimation.js';
 import { buildReport } from '../../../plugins/dlbricks/report/report.js';
 import type { EstimateResult } from '../../../plugins/dlbricks/report/evaluation-result.js';
 import { settingsSchema } from '../../../plugins/dlbricks/settings.js';
-import { PlatformError } from '../../../src/base/errors.js';
 import type { LoadedModel } from '../../../src/registry/load-model.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
@@ -267,10 +267,7 @@ describe('settings that exclude each other are refused', () => {
         limits: LIMITS,
         startMs: 0,
       };
-      await assert.rejects(
-        runEstimation(estimation, context),
-        (error) => error instanceof PlatformError && error.code === 'usage' && error.message.includes(named),
-      );
+      await assertRefused(runEstimation(estimation, context), 'usage', named);
     });
   }
 });
