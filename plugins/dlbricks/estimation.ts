@@ -5,7 +5,6 @@ import {
   idleSettings,
   isAbleTo,
   keepEstimates,
-  type ManifestIdentity,
   type MeasuringContext,
   PlatformError,
   remeasureAsked,
@@ -22,16 +21,9 @@ import type { Report } from './report/report-schema.js';
 import { buildReport } from './report/report.js';
 import type { Settings } from './settings.js';
 
-export interface Estimation extends EstimateRequest {
-  readonly evaluation?: string | undefined;
-  readonly identities?: readonly ManifestIdentity[] | undefined;
-  readonly settings: Settings;
-  readonly batch: number;
-}
-
 type Given = 'evaluation' | 'identities' | 'models' | 'unusable' | 'batch' | 'protocol' | 'limits' | 'traceUrlTemplate';
 
-interface EstimationToMake extends Pick<Estimation, Given | 'settings'> {
+interface EstimationToMake extends Pick<EstimateRequest, Given | 'settings'> {
   readonly threads: number;
   /** Start of the estimation, by performance.now(); by default the start of this process. */
   readonly startMs?: number | undefined;
@@ -41,7 +33,7 @@ interface EstimationToMake extends Pick<Estimation, Given | 'settings'> {
 export function toEstimation(
   { settings, threads, startMs = 0, ...given }: EstimationToMake,
   { description }: Pick<BenchmarkAgent, 'description'>,
-): Estimation {
+): EstimateRequest {
   const { target_error: targetPercent, repeat_limit: repeatLimit, measure_end_to_end: measureEndToEnd } = settings;
   return {
     ...given,
@@ -61,7 +53,7 @@ export function readEstimation(
   { evaluation: loaded, settings }: EvaluationRequest<Settings>,
   agent: Pick<BenchmarkAgent, 'description'>,
   startMs?: number,
-): Estimation {
+): EstimateRequest {
   const { manifest, identities, models, unusable, protocol, limits } = loaded;
   const { name: evaluation, threads, batch_size: batch, trace_url_template: traceUrlTemplate } = manifest;
   const given = { evaluation, identities, models, unusable, batch, protocol, limits, traceUrlTemplate };
@@ -93,7 +85,7 @@ const MIN_REPEAT_MS = 3000;
 
 /** The estimations have one count of progress, and a result each, in their order. */
 export async function runEstimations(
-  estimations: readonly Estimation[],
+  estimations: readonly EstimateRequest[],
   context: MeasuringContext,
 ): Promise<readonly Estimated[]> {
   const { description } = context.agent;

@@ -7,6 +7,7 @@ import {
   KnownResults,
   Measuring,
   type LoadedModel,
+  type ManifestIdentity,
   type MeasuringContext,
   type UnusableModel,
   type MeasuringPlan,
@@ -22,8 +23,14 @@ import type { Earlier } from './estimate/spreads-of-system.js';
 import { earlierRuns } from './measure/earlier-runs.js';
 import type { MeasuringCost } from './report/evaluation-result.js';
 import { FIRST_OCCASION, type MeasureSettings } from './measure/tasks.js';
+import type { Settings } from './settings.js';
 
 export interface EstimateRequest extends CutSettings, MeasureSettings {
+  readonly evaluation?: string | undefined;
+  readonly identities?: readonly ManifestIdentity[] | undefined;
+  /** As they were given; the other fields are what they mean for this agent. */
+  readonly settings: Settings;
+  readonly batch: number;
   readonly models: readonly LoadedModel[];
   readonly unusable?: readonly UnusableModel[] | undefined;
   /** Wall time that reading the models took, and what came before; ms. */

@@ -90,7 +90,7 @@ function problemWithMemory(
   return memoryProblem('a run', need, changeableBatch(loaded), memoryThere(limits, description));
 }
 
-async function seriesOf(
+async function planSeries(
   models: readonly ModelToTime[],
   settings: TimingSettings,
   { agent, store }: MeasuringContext,
@@ -142,13 +142,13 @@ export async function timeModels(
 ): Promise<readonly TimedModel[]> {
   const idle = new Set(models.flatMap(({ runtime }) => idleSettings(runtime)));
   for (const message of idle) context.onEvent({ kind: 'note', level: 'warning', message });
-  const series: Awaited<ReturnType<typeof seriesOf>>[] = [];
+  const series: Awaited<ReturnType<typeof planSeries>>[] = [];
   const refusals = new Map<ModelToTime, string>();
   const buildOptions = ({ threads, runtime }: ModelToTime) =>
     buildRunOptions(threads, context.agent.description, runtime);
   for (const model of models) assertEnoughCores(buildOptions(model), context.agent.description);
   for (const alike of groupedBy(models, (model) => JSON.stringify(buildOptions(model))).values()) {
-    const { plan, ...of } = await seriesOf(alike, settings, context, buildOptions(alike[0]));
+    const { plan, ...of } = await planSeries(alike, settings, context, buildOptions(alike[0]));
     const missing = plan.missing.filter((task) => {
       const askedFor = [...of.tasks].filter(([, asked]) => taskKey(asked.request) === taskKey(task.request));
       const problems = askedFor.map(([model]) => [model, problemWithMemory(model, settings, context.agent)] as const);

@@ -197,7 +197,7 @@ export async function createPredictor(
 
 export type Source = Awaited<ReturnType<typeof createPredictor>>;
 
-export function predictedOf(plan: TrialPlan, source: Source, predicting: Predicting | undefined): PredictedLoad | null {
+export function predictPlan(plan: TrialPlan, source: Source, predicting: Predicting | undefined): PredictedLoad | null {
   if (source !== null && 'reason' in source) return noPrediction(source.reason);
   return predicting === undefined ? null : predictTrial(plan, predicting);
 }

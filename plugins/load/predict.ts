@@ -24,7 +24,7 @@ import {
 } from '../../src/plugin-api.js';
 import type { Figures, PredictedLoad, SearchedRate } from './load-result.js';
 import { selectFigures } from './figures.js';
-import { type Observation, observationOf, quantile, type Sampler, Slowness } from './stand-in.js';
+import { type Observation, observeTrials, quantile, type Sampler, Slowness } from './stand-in.js';
 import { computeVariation } from './stored-runs.js';
 import { TRIALS_OF_SEARCH } from './trial-length.js';
 import { computeOfferedRate, type TrialPlan } from './trials.js';
@@ -380,7 +380,7 @@ export function predictRate(search: SearchToSimulate, predicting: Predicting): P
  * what the trials of one showed; undefined where it is not known.
  */
 export function chanceOfSearch(search: SearchToSimulate, agents: number, trials: readonly RanTrial[]) {
-  const seen = observationOf(trials);
+  const seen = observeTrials(trials);
   if (seen.blocks.length === 0) return undefined;
   const slowness = new Slowness([seen]);
   const [batch = 1] = search.trialAt(1, search.seed).samples;

@@ -18,7 +18,7 @@ import { computeCurve } from './figures.js';
 import { type GenerationRow, isPartial, type LoadResult, type LoadRow, type ModelLoad } from './load-result.js';
 import { estimatedCurves, NO_COSTS } from './predict.js';
 import { buildRow, type LoadRun, measureAll, noteLength, type Run } from './measure-trials.js';
-import { byTurns, createPredictor, ModelPredictor, predictedOf } from './model-predictor.js';
+import { byTurns, createPredictor, ModelPredictor, predictPlan } from './model-predictor.js';
 import { searchRates } from './search-rates.js';
 import { type Place, unlessAborted } from './serve.js';
 import { type Likeness, observe, oneLayerLike, Slowness } from './stand-in.js';
@@ -163,7 +163,7 @@ async function putUnderLoad(loaded: LoadedModel, run: Run): Promise<ModelLoad> {
   if (!settings.measure) {
     for (const plan of plans) {
       const predicting = await predictor?.predicting(plan);
-      rows.push({ ...buildRow(loaded, plan), measured: null, predicted: predictedOf(plan, source, predicting) });
+      rows.push({ ...buildRow(loaded, plan), measured: null, predicted: predictPlan(plan, source, predicting) });
     }
   }
   // With predictions, each trial has its turn with an observation of the machine.
@@ -172,7 +172,7 @@ async function putUnderLoad(loaded: LoadedModel, run: Run): Promise<ModelLoad> {
     if (run.place.signal.aborted || rows.at(-1)?.measured?.ended === 'failed') break;
     const measuring = () => measureAll(loaded, some, run, { done: rows.length, total: plans.length });
     const [tried, predicting] = await byTurns(predictor, some[0], measuring);
-    for (const { plan, row } of tried) rows.push({ ...row, predicted: predictedOf(plan, source, predicting) });
+    for (const { plan, row } of tried) rows.push({ ...row, predicted: predictPlan(plan, source, predicting) });
   }
   const overhead = predictor?.overhead();
   if (!isBatch) return { rows, overhead };

@@ -18,7 +18,7 @@ import {
   type Tried,
   withConditions,
 } from './measure-trials.js';
-import { byTurns, ModelPredictor, predictedOf, type Source } from './model-predictor.js';
+import { byTurns, ModelPredictor, predictPlan, type Source } from './model-predictor.js';
 import { chanceOfSearch, NO_RATE, predictRate, type SearchToSimulate } from './predict.js';
 import { modelsBySize, unlessAborted, whileServing } from './serve.js';
 import { limitOf } from './settings.js';
@@ -99,7 +99,7 @@ async function searchOnce(loaded: LoadedModel, search: Search, run: Run, source:
       unlessAborted(place.signal, whileServing(loaded.name, models, asked, place, searchRound)),
     );
     for (const { plan, row } of withConditions(served?.result ?? [], served?.ends ?? [])) {
-      rows.push({ ...row, predicted: predictedOf(plan, source, predicting) });
+      rows.push({ ...row, predicted: predictPlan(plan, source, predicting) });
     }
   }
   const found = step?.done === true ? step.value : { ...INTERRUPTED, trials: rows.length };
@@ -140,7 +140,7 @@ export async function searchRates(loaded: LoadedModel, bound: Bound, run: Run, s
         : predictRate(simulatedSearch(search, run), predicting);
   if (rows.length === 0 && predicted?.value_per_second != null) {
     const plan = serverTrial(settings, predicted.value_per_second, settings.seed, bound);
-    rows.push({ ...buildRow(loaded, plan), measured: null, predicted: predictedOf(plan, source, predicting) });
+    rows.push({ ...buildRow(loaded, plan), measured: null, predicted: predictPlan(plan, source, predicting) });
   }
   return {
     rows,

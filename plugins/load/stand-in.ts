@@ -273,7 +273,7 @@ export async function observe(
 }
 
 /** What trials of the model itself show, in blocks of a second. */
-export function observationOf(trials: readonly RanTrial[]): Observation {
+export function observeTrials(trials: readonly RanTrial[]): Observation {
   const secondOf = ({ atMs }: ObservedRun): number => Math.floor(atMs / STRETCH_MS);
   const inBlock = (run: ObservedRun): ObservedRun => ({ ...run, atMs: run.atMs % STRETCH_MS });
   const blocks = trials.flatMap((trial) => {

@@ -1,5 +1,5 @@
 import { PlatformError } from '../base/errors.js';
-import { listOf } from '../base/list-of.js';
+import { collect } from '../base/collect.js';
 import { evaluationCollections } from '../evaluation/records.js';
 import { EVALUATION_SPAN } from '../evaluation/run/serve-plugin.js';
 import type { ResultStore } from '../store/result-store.js';
@@ -9,7 +9,7 @@ import { byStart, type SpanDocument, SPANS } from '../tracing/span-document.js';
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-/;
 
 async function readSpans(store: ResultStore, traceId: string): Promise<readonly SpanDocument[]> {
-  return (await listOf(store.collection(SPANS).find({ trace_id: traceId }))).sort(byStart);
+  return (await collect(store.collection(SPANS).find({ trace_id: traceId }))).sort(byStart);
 }
 
 /** Stands for a trace whose root is not in the store: its evaluation's run, from the earliest start to the latest end. */
@@ -33,7 +33,7 @@ async function submittedTraces(store: ResultStore): Promise<ReadonlySet<string>>
 }
 
 export async function storedRoots(store: ResultStore): Promise<readonly SpanDocument[]> {
-  const roots = await listOf(store.collection(SPANS).find({ parent_span_id: '' }));
+  const roots = await collect(store.collection(SPANS).find({ parent_span_id: '' }));
   const known = new Set(roots.map(({ trace_id: id }) => id));
   for (const traceId of await submittedTraces(store)) {
     const standIn = known.has(traceId) ? undefined : standInFor(await readSpans(store, traceId));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listOf } from '../base/list-of.js';
+import { collect } from '../base/collect.js';
 import { sha256Of } from '../base/sha256.js';
 import { type EstimatedBricks, estimatedBricks } from '../measurement/estimated-bricks.js';
 import { type System, systemSchema } from '../measurement/system.js';
@@ -123,7 +123,7 @@ async function keep(
 }
 
 function readHistory(estimates: Pick<Collection<KeptEstimate>, 'find'>, subject: string): Promise<KeptEstimate[]> {
-  return listOf(estimates.find({ subject }));
+  return collect(estimates.find({ subject }));
 }
 
 /** Writes only a system that is not there yet, so that a run without news leaves the store as it is. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PlatformError } from '../base/errors.js';
-import { listOf } from '../base/list-of.js';
+import { collect } from '../base/collect.js';
 import { sha256Of } from '../base/sha256.js';
 import type { MeasuredLayer, TracedModel } from '../foreign-traces/collect-models.js';
 import { kernelMemorySchema, poolSchema } from '../measurement/kernel-facts-schema.js';
@@ -143,7 +143,7 @@ export async function storedSystems(store: ResultStore): Promise<readonly string
 
 /** In the order of their import. */
 export async function readStoredTraces(store: ResultStore, system: string): Promise<readonly TracedModel[]> {
-  const found = await listOf(store.collection(TRACED_MODELS).find({ system }));
+  const found = await collect(store.collection(TRACED_MODELS).find({ system }));
   found.sort((a, b) => (a.importedAt < b.importedAt ? -1 : a.importedAt > b.importedAt ? 1 : a.order - b.order));
   const models: TracedModel[] = [];
   for (const { trace: id, traced, model, source, traceIds = [], wholeMs, tracedWholeMs } of found) {
@@ -161,11 +161,11 @@ interface Readable {
 }
 
 export function layersOfTrace(store: Readable, id: string): Promise<readonly StoredLayer[]> {
-  return listOf(store.collection(TRACED_LAYERS).find({ trace: id }));
+  return collect(store.collection(TRACED_LAYERS).find({ trace: id }));
 }
 
 /** The newest first. */
 export async function storedTraces(store: Readable): Promise<readonly StoredModel[]> {
-  const found = await listOf(store.collection(TRACED_MODELS).find({}));
+  const found = await collect(store.collection(TRACED_MODELS).find({}));
   return found.sort((a, b) => (a.importedAt < b.importedAt ? 1 : a.importedAt > b.importedAt ? -1 : a.order - b.order));
 }

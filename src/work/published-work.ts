@@ -3,7 +3,7 @@ import type { MeasuredRequest, MeasureOptions } from '../agent/benchmark-agent.j
 import { throwIfCancelled } from '../base/cancellation.js';
 import type { Clock } from '../base/clock.js';
 import { PlatformError } from '../base/errors.js';
-import { listOf } from '../base/list-of.js';
+import { collect } from '../base/collect.js';
 import type { Measurement } from '../measurement/measurement.js';
 import { identifySystem, type SystemFacts } from '../measurement/system.js';
 import { activeTracing } from '../tracing/tracing.js';
@@ -128,7 +128,7 @@ export class PublishedWork {
   /** The answers since the last check, and the requests that have failed for good. */
   async *#arrived(): AsyncGenerator<MeasuredRequest> {
     const { answers, clock, wantedBy } = this.options;
-    const arrived = await listOf(answers.find({ wanted_by: wantedBy }));
+    const arrived = await collect(answers.find({ wanted_by: wantedBy }));
     for (const { item, request, measurement, is_stored: isStored } of arrived) {
       const outstanding = this.#outstanding.get(item);
       const position = Number(request);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Release, FairSemaphore } from '../../src/base/fair-semaphore.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 
 /** Takes places for clients, and records the clients in the order in which they got a place. */
 async function taking(semaphore: FairSemaphore, clients: readonly string[]) {
@@ -54,7 +54,7 @@ describe('places', () => {
     const left = semaphore.take({ signal: leaving.signal });
     const last = semaphore.take();
     leaving.abort();
-    await assert.rejects(left, refusal('cancelled'));
+    await assertRefused(left, 'cancelled');
     leave();
     (await last)();
     (await semaphore.take())();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { keepGoing, keepTrying, type KeepTryingOptions } from '../../src/base/keep-trying.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 import { FakeClock } from './fake-clock.js';
 
 class Passing extends Error {}
@@ -97,7 +97,7 @@ describe('keepTrying', { timeout: 60_000 }, () => {
     done.catch(() => undefined);
     await clock.advance(50);
     controller.abort();
-    await assert.rejects(done, refusal('cancelled'));
+    await assertRefused(done, 'cancelled');
     assert.deepEqual(calledMs, [0]);
   });
 
@@ -108,7 +108,7 @@ describe('keepTrying', { timeout: 60_000 }, () => {
       controller.abort();
       return Promise.reject(new Passing());
     };
-    await assert.rejects(keepTrying(attempt, optionsWith(clock, { signal: controller.signal })), refusal('cancelled'));
+    await assertRefused(keepTrying(attempt, optionsWith(clock, { signal: controller.signal })), 'cancelled');
   });
 });
 

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { requireWritable, writeOutput, writeResult } from '../../src/base/output-file.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused, refusal } from '../rpc/support/refusal.js';
 import { temporaryFolder } from '../store/temporary-folder.js';
 
 describe('a result that is written to a file', () => {
@@ -39,10 +39,7 @@ describe('a result that is written to a file', () => {
 
   it('is a storage error that names the file where its folder is missing', async (t) => {
     const file = join(await temporaryFolder(t), 'missing', 'report.json');
-    await assert.rejects(
-      writeResult(file, ''),
-      refusal('storage', /report\.json cannot be written: .*name another file/),
-    );
+    await assertRefused(writeResult(file, ''), 'storage', /report\.json cannot be written: .*name another file/);
     await requireWritable(file);
     await writeResult(file, 'now');
     assert.equal(await readFile(file, 'utf8'), 'now');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir } from 'node:fs/promises';
 import { describe, it, type TestContext } from 'node:test';
 import { readAccessFile } from '../../src/cli/access-file.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused, refusal } from '../rpc/support/refusal.js';
 import { deadline, workplace } from './support/command.js';
 import { accessOf, newToken, writeAccessFile } from './support/tokens.js';
 
@@ -51,17 +51,14 @@ describe('a file of tokens', deadline, () => {
   }
 
   it('that is too large is refused', async (t) => {
-    await assert.rejects(
-      (await reading(t, ' '.repeat(2 ** 20 + 1))).tokens,
-      refusal('usage', /expected a file, found/),
-    );
+    await assertRefused((await reading(t, ' '.repeat(2 ** 20 + 1))).tokens, 'usage', /expected a file, found/);
   });
 
   it('that is a folder, or not there, is refused', async (t) => {
     const place = await workplace(t);
     await mkdir(place.path('folder'));
-    await assert.rejects(readAccessFile(place.path('folder')), refusal('usage', /found a folder/));
-    await assert.rejects(readAccessFile(place.path('none')), refusal('usage', /found no such file/));
+    await assertRefused(readAccessFile(place.path('folder')), 'usage', /found a folder/);
+    await assertRefused(readAccessFile(place.path('none')), 'usage', /found no such file/);
   });
 
   it('that other users can change is refused', { skip: process.platform === 'win32' }, async (t) => {
@@ -69,7 +66,7 @@ describe('a file of tokens', deadline, () => {
     await tokens;
     for (const mode of [0o620, 0o602]) {
       await chmod(path, mode);
-      await assert.rejects(readAccessFile(path), refusal('usage', /can be changed by other users; run `chmod go-w /));
+      await assertRefused(readAccessFile(path), 'usage', /can be changed by other users; run `chmod go-w /);
     }
     await chmod(path, 0o644);
     await readAccessFile(path);

@@ -86,14 +86,9 @@ async function advise(t: TestContext, model: Model): Promise<Advised> {
   await place.write('net.onnx', encodeModelToBytes(model));
   const quick = ['--threads', '1', '--runs', '6', '--warmup', '1', '--rounds', '3'];
   const { stdout, stderr, code } = await place.run([
-    'dlbricks',
-    'advise',
-    'net.onnx',
+    ...'dlbricks advise net.onnx'.split(' '),
     ...quick,
-    '--export-json',
-    '-',
-    '--export-dot',
-    'net.dot',
+    ...'--export-json - --export-dot net.dot'.split(' '),
   ]);
   assert.equal(code, 0, stderr);
   const document = JSON.parse(stdout) as { readonly models: readonly AdvisedModel[] };

@@ -44,11 +44,7 @@ it('analyze prints a table, and exports the same', deadline, async (t) => {
   const markdown = place.path('t.md');
   const exports = ['--export-json', json, '--export-csv', csv, '--export-markdown', markdown];
   const { stdout, stderr, code } = await place.run([
-    'analyze',
-    'latency',
-    'runs',
-    '--setting',
-    'percentiles=[50]',
+    ...'analyze latency runs --setting percentiles=[50]'.split(' '),
     ...exports,
   ]);
   assert.equal(code, 0, stderr);

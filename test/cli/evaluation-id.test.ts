@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { evaluationId } from '../../src/cli/evaluation-id.js';
 import type { EvaluationClient } from '../../src/evaluation/client/evaluation-client.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 
 const IDS = ['3f2a0000-0000-4000-8000-000000000001', '3f2b0000-0000-4000-8000-000000000002'];
 
@@ -22,7 +22,7 @@ describe('an evaluation', () => {
   });
 
   it('is not guessed', async () => {
-    await assert.rejects(evaluationId(client, '3f2'), refusal('not_found', /2 ids begin with 3f2; .*evaluations list/));
-    await assert.rejects(evaluationId(client, '4'), refusal('not_found', /no evaluation is called 4; /));
+    await assertRefused(evaluationId(client, '3f2'), 'not_found', /2 ids begin with 3f2; .*evaluations list/);
+    await assertRefused(evaluationId(client, '4'), 'not_found', /no evaluation is called 4; /);
   });
 });

@@ -1,23 +1,11 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { openStore } from '../../src/store/open-store.js';
 import { type Workplace, workplace } from './support/command.js';
+import { onDisk, unlessMounts } from './support/small-disk.js';
 import { chain, MANY_OPERATORS } from './support/tiny-models.js';
 import { planIn, reportIn } from './support/report.js';
-
-/** The reason why a test that mounts a disk cannot run here, or false. */
-function unlessMounts(): string | false {
-  const { status } = spawnSync('unshare', ['--map-root-user', '--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt']);
-  return status !== 0 && 'needs name spaces in which a user may mount a small disk';
-}
-
-/** The words before a command that put its temporary files on a disk of this size. */
-function onDiskOf(size: string): readonly string[] {
-  const script = `mount -t tmpfs -o size=${size} small "$TMPDIR" && exec "$@"`;
-  return ['unshare', '--map-root-user', '--mount', 'sh', '-c', script, 'sh'];
-}
 
 async function storedIn(place: Workplace): Promise<readonly string[]> {
   const store = await openStore(place.store, { access: 'read' });
@@ -36,20 +24,8 @@ describe('a temporary folder on a full disk', { timeout: 600_000, skip: unlessMo
       const env = { TMPDIR: temporary };
       const model = await place.write('many.onnx', chain(MANY_OPERATORS));
       // So many runs that their profile is larger than the disk.
-      const args = [
-        'dlbricks',
-        'run',
-        model,
-        '--granularity',
-        '1',
-        '--runs',
-        '500',
-        '--warmup',
-        '1',
-        '--export-json',
-        '-',
-      ];
-      const full = await place.run(args, { env, through: onDiskOf(size) });
+      const args = ['dlbricks', 'run', model, ...'--granularity 1 --runs 500 --warmup 1 --export-json=-'.split(' ')];
+      const full = await place.run(args, { env, through: onDisk(size, 'TMPDIR') });
       assert.equal(full.code, 1, full.stderr);
       const problems = full.stderr.match(/disk.* is full.*set TMPDIR to another folder/g) ?? [];
       assert.equal(problems.length, 1, full.stderr);

@@ -89,9 +89,7 @@ describe('the kernel cut', { ...deadline, concurrency: 2 }, () => {
     await place.write('mystery.onnx', chain(['Relu', 'no.runtime:Mystery']));
     const conv = await place.write('conv.onnx', convModel());
     const ending = await place.run([
-      'dlbricks',
-      'validate',
-      'mystery.onnx',
+      ...'dlbricks validate mystery.onnx'.split(' '),
       conv,
       ...QUICK,
       ...ONCE,

@@ -36,28 +36,9 @@ describe('mlmodelscope load MODEL...', { timeout: 600_000, concurrency: 2 }, () 
   it('measures a stream of queries, and writes tables, a picture, and every query', async (t) => {
     const place = await workplaceHere(t);
     await place.write('net.onnx', chain(FOUR_LAYERS));
-    const args = [
-      'load',
-      'net.onnx',
-      '--threads',
-      '1',
-      '--scenario',
-      'server',
-      '--rate',
-      '100,200',
-      '--queries',
-      '100',
-    ];
-    const files = [
-      '--export-json',
-      'load.json',
-      '--export-svg',
-      'load.svg',
-      '--export-html',
-      'load.html',
-      '--samples',
-      'all.jsonl',
-    ];
+    const args = 'load net.onnx --threads 1 --scenario server --rate 100,200 --queries 100'.split(' ');
+    const pages = '--export-svg load.svg --export-html load.html'.split(' ');
+    const files = ['--export-json', 'load.json', ...pages, '--samples', 'all.jsonl'];
     const { stdout, stderr, code } = await place.run([...args, ...files]);
     assert.ok(code === 0 || code === 3, stderr);
     assert.match(stdout, /│ model │ offered \(\/s\) │ achieved \(\/s\) │/);
@@ -120,18 +101,7 @@ describe('mlmodelscope load MODEL...', { timeout: 600_000, concurrency: 2 }, () 
       before.stderr,
       /no complete estimate for batches of 1,2,4 on this system; 'mlmodelscope dlbricks run net\.onnx --batch 1,2,4 --threads 1' makes it/,
     );
-    await place.run([
-      'dlbricks',
-      'run',
-      'net.onnx',
-      '--threads',
-      '1',
-      '--batch',
-      '1,2,4',
-      ...LAYER_CUT,
-      ...QUICK,
-      ...ONCE,
-    ]);
+    await place.run([...'dlbricks run net.onnx --threads 1 --batch 1,2,4'.split(' '), ...LAYER_CUT, ...QUICK, ...ONCE]);
     const after = await place.run([...args, '--export-json', '-']);
     const { rows, batches, overheads } = loadResultSchema.parse(JSON.parse(after.stdout));
     assert.equal(after.code, 0, after.stderr);
@@ -230,18 +200,7 @@ describe('mlmodelscope load MODEL...', { timeout: 600_000, concurrency: 2 }, () 
       [1, 2],
     );
     assert.ok(batches[0]?.measured?.b_ms !== null);
-    const clients = [
-      'load',
-      'net.onnx',
-      '--threads',
-      '1',
-      '--scenario',
-      'clients',
-      '--clients',
-      '1,3',
-      '--queries',
-      '30',
-    ];
+    const clients = 'load net.onnx --threads 1 --scenario clients --clients 1,3 --queries 30'.split(' ');
     const ofClients = loadResultSchema.parse(JSON.parse((await place.run([...clients, '--export-json', '-'])).stdout));
     assert.deepEqual(
       ofClients.rows.map((row) => [row.clients, row.measured?.longest_queue]),

@@ -82,11 +82,7 @@ describe('predict images', { ...deadline, concurrency: 2 }, () => {
     await withPictures(place);
     const model = await classifierManifest(place);
     const ending = await place.run([
-      'predict',
-      'images',
-      'red.png',
-      'text.png',
-      '--model',
+      ...'predict images red.png text.png --model'.split(' '),
       model,
       '--top',
       '5',
@@ -156,16 +152,7 @@ describe('predict dataset', { ...deadline, concurrency: 2 }, () => {
     await withPictures(place);
     await writeFile(place.path('photos', 'damaged.png'), 'no picture');
     const model = await classifierManifest(place);
-    const ending = await place.run([
-      'predict',
-      'dataset',
-      'photos',
-      '--datasets',
-      '.',
-      '--model',
-      model,
-      ...JSON_LINES,
-    ]);
+    const ending = await place.run([...'predict dataset photos --datasets . --model'.split(' '), model, ...JSON_LINES]);
     assert.equal(ending.code, 3, ending.stderr);
     assert.deepEqual(
       linesOf(ending).map(({ input_id: id, error }) => [id, error === undefined]),
@@ -213,11 +200,7 @@ describe('predict raw', { ...deadline, concurrency: 2 }, () => {
     ]);
     await place.write('tokens.npy', npy);
     const ending = await place.run([
-      'predict',
-      'raw',
-      'texts.jsonl',
-      'tokens.npy',
-      '--model',
+      ...'predict raw texts.jsonl tokens.npy --model'.split(' '),
       model,
       '--batch-size',
       '4',
@@ -348,17 +331,7 @@ describe('predict on another agent', { ...deadline, concurrency: 2 }, () => {
   it('has a server pick the agent', async (t) => {
     const place = await workplaceHere(t);
     const server = await addressIn(t, place, ['serve', '--no-plugins']);
-    const args = [
-      'predict',
-      'dataset',
-      'synthetic/2',
-      '--model',
-      'zoo:squeezenet1.1',
-      '--server',
-      server,
-      '--top',
-      '1',
-    ];
+    const args = [...'predict dataset synthetic/2 --model zoo:squeezenet1.1 --server'.split(' '), server, '--top', '1'];
     const none = await place.run(args);
     assert.equal(none.code, 1);
     assert.match(none.stderr, /no agent is registered; start one with `mlmodelscope agent --server ADDRESS`/);

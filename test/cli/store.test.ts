@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { collect } from '../../src/base/collect.js';
 import { openStore } from '../../src/store/open-store.js';
 import { newDatabase, MONGODB_URI } from '../store/mongodb/server.js';
 import { conditionsBeside } from '../store/measured-beside.js';
 import { PROTOCOL, sampleMeasurement, sampleSystem, signatureOf, SYSTEM } from '../store/sample-measurement.js';
-import { all, note, NOTES } from '../store/collection-contract.js';
+import { note, NOTES } from '../store/collection-contract.js';
 import { deadline } from './support/command.js';
 import { assertOneMessage } from './support/report.js';
 import { workplaceHere } from './support/workplace-here.js';
@@ -42,9 +43,8 @@ async function filled(t: TestContext, kind: string) {
   /** Indices of the remaining measurements, and the number of remaining notes. */
   const left = async () => {
     const again = await openStore(uri, { onWarning: () => undefined });
-    const signatures: string[] = [];
-    for await (const { signature } of again.listMeasurements()) signatures.push(signature);
-    const notes = await all(again.collection(NOTES).find({}));
+    const signatures = (await collect(again.listMeasurements())).map(({ signature }) => signature);
+    const notes = await collect(again.collection(NOTES).find({}));
     await again.close();
     const indices = MEASUREMENTS.flatMap((_, index) => (signatures.includes(signatureOf(index)) ? index : []));
     return { indices, notes: notes.length };

@@ -28,9 +28,7 @@ describe('a suite', { ...deadline, concurrency: 2 }, () => {
     const place = await workplaceHere(t);
     await generate(place);
     const validated = await place.run([
-      'dlbricks',
-      'validate',
-      'secret.onnx',
+      ...'dlbricks validate secret.onnx'.split(' '),
       ...LAYER_CUT,
       ...QUICK,
       '--export-json',

@@ -5,7 +5,7 @@ import { type Agent, AgentRegistryServiceService } from '../../src/generated/mlm
 import { toWireAgent } from '../../src/directory/agent-wire.js';
 import { listAgents as listAll } from '../../src/directory/list-agents.js';
 import { rawClient } from '../agent/support/raw-client.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 import { platformModels } from './support/models.js';
 import { offer } from './support/offer.js';
 import { registryServer } from './support/registry-server.js';
@@ -72,7 +72,7 @@ describe('the registration of agents', { timeout: 60_000 }, () => {
       { deadlineMs },
     );
     await client.unary(renewAgent, { agentId }, { deadlineMs });
-    await assert.rejects(client.unary(renewAgent, { agentId: 'x' }, { deadlineMs }), refusal('not_found'));
+    await assertRefused(client.unary(renewAgent, { agentId: 'x' }, { deadlineMs }), 'not_found');
     await client.unary(unregisterAgent, { agentId: 'x' }, { deadlineMs });
     assert.equal(directory.list().length, 1);
     await client.unary(unregisterAgent, { agentId }, { deadlineMs });
@@ -97,10 +97,7 @@ describe('the registration of agents', { timeout: 60_000 }, () => {
     test(`refuses ${name}`, async (t) => {
       const { client, directory } = await registryServer(t);
       const agent = { ...toWireAgent(offer()), ...changes };
-      await assert.rejects(
-        client.unary(registerAgent, { agent, accessToken: '' }, { deadlineMs }),
-        refusal('usage', message),
-      );
+      await assertRefused(client.unary(registerAgent, { agent, accessToken: '' }, { deadlineMs }), 'usage', message);
       assert.deepEqual(directory.list(), []);
     });
   }
@@ -121,10 +118,7 @@ describe('the registration of agents', { timeout: 60_000 }, () => {
     const { client, directory } = await registryServer(t);
     for (const [changes, message] of wrongModels) {
       const agent = toWireAgent(offer({ models: [{ ...(await someModel()), ...changes }] }));
-      await assert.rejects(
-        client.unary(registerAgent, { agent, accessToken: '' }, { deadlineMs }),
-        refusal('usage', message),
-      );
+      await assertRefused(client.unary(registerAgent, { agent, accessToken: '' }, { deadlineMs }), 'usage', message);
     }
     assert.deepEqual(directory.list(), []);
   });
@@ -134,7 +128,7 @@ describe('the registration of agents', { timeout: 60_000 }, () => {
     const models = await largestModels(250);
     const agent = toWireAgent(offer({ models }));
     const registered = client.unary(registerAgent, { agent, accessToken: '' }, { deadlineMs });
-    await assert.rejects(registered, refusal('usage', /agent: more than 1024 KiB; offer fewer models/));
+    await assertRefused(registered, 'usage', /agent: more than 1024 KiB; offer fewer models/);
   });
 
   test('takes a hundred agents with all models that come with the platform', async (t) => {
@@ -146,16 +140,10 @@ describe('the registration of agents', { timeout: 60_000 }, () => {
 
   test('refuses an empty request, and models without a name', async (t) => {
     const { client } = await registryServer(t);
-    await assert.rejects(
-      client.unary(registerAgent, { agent: undefined, accessToken: '' }, { deadlineMs }),
-      refusal('usage'),
-    );
+    await assertRefused(client.unary(registerAgent, { agent: undefined, accessToken: '' }, { deadlineMs }), 'usage');
     const [model = assert.fail()] = await platformModels();
     const agent = toWireAgent(offer({ models: [{ ...model, name: '' }] }));
-    await assert.rejects(
-      client.unary(registerAgent, { agent, accessToken: '' }, { deadlineMs }),
-      refusal('usage', /models/),
-    );
+    await assertRefused(client.unary(registerAgent, { agent, accessToken: '' }, { deadlineMs }), 'usage', /models/);
   });
 });
 
@@ -198,7 +186,7 @@ describe('the list of agents', { timeout: 60_000 }, () => {
     );
     assert.equal(second.nextPageToken, '');
     const strange = client.unary(listAgents, { pageSize: 2, pageToken: 'x' }, { deadlineMs });
-    await assert.rejects(strange, refusal('usage', /page_token/));
+    await assertRefused(strange, 'usage', /page_token/);
   });
 
   test('still works when agents have offered as much as the directory takes', async (t) => {
@@ -212,7 +200,7 @@ describe('the list of agents', { timeout: 60_000 }, () => {
         registered++;
       }
     };
-    await assert.rejects(fill(), refusal('exhausted', /would take more than 48 MiB/));
+    await assertRefused(fill(), 'exhausted', /would take more than 48 MiB/);
     assert.equal((await listAll(address)).length, registered);
     // An agent that is already registered may register again.
     directory.register(offer({ address: '10.0.0.1:1', models }));

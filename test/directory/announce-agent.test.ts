@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
 import { announceAgent, type AnnounceOptions } from '../../src/directory/announce-agent.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 import { freePort } from '../support/free-port.js';
 import { until } from '../support/until.js';
 import { offer } from './support/offer.js';
@@ -94,6 +94,6 @@ describe('an agent that announces itself', { timeout: 30_000 }, () => {
 
   test('ends when its token is refused', async (t) => {
     const { address } = await registryServer(t, { security: { token: TOKEN } });
-    await assert.rejects(announce(t, address).ended, refusal('unauthenticated', /MLMODELSCOPE_TOKEN/));
+    await assertRefused(announce(t, address).ended, 'unauthenticated', /MLMODELSCOPE_TOKEN/);
   });
 });

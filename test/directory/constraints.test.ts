@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { orThrow } from '../../src/manifest/problem.js';
@@ -8,11 +7,11 @@ import { resolveEvaluation } from '../../src/manifest/resolve-evaluation.js';
 import { unmetRequirements } from '../../src/manifest/requirements.js';
 import { createDirectory, type AgentDirectory, type Unmet } from '../../src/directory/agent-directory.js';
 import { offer } from './support/offer.js';
+import { temporaryFolder } from '../store/temporary-folder.js';
 
 /** The requirements that an agent does not meet, of an evaluation manifest with these lines. */
 async function requirementsOf(t: TestContext, ...lines: readonly string[]): Promise<Unmet> {
-  const folder = await mkdtemp(join(tmpdir(), 'constraints-test-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   const manifest = ['dlspec: evaluation/v1', 'name: x', 'version: 1.0.0', 'models: [zoo:resnet18]', ...lines];
   await writeFile(join(folder, 'evaluation.yml'), manifest.join('\n'));
   const resolved = orThrow(

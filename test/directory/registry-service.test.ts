@@ -3,7 +3,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { type ModelRequest, RegistryService } from '../../src/generated/carml/org/dlframework/registry.js';
 import { ZOO } from '../../src/zoo/zoo.js';
 import { INHERITED_NAMES } from '../base/inherited-names.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 import { platformModels } from './support/models.js';
 import { offer } from './support/offer.js';
 import { registryServer } from './support/registry-server.js';
@@ -120,8 +120,8 @@ describe('the platform’s registry', { timeout: 30_000 }, () => {
 
   test('refuses an invalid constraint', async (t) => {
     const { frameworks, models } = await threeAgents(t);
-    await assert.rejects(frameworks({ frameworkVersion: 'newest' }), refusal('usage', /framework_version: "newest"/));
-    await assert.rejects(models({ modelVersion: 'x'.repeat(10_000) }), refusal('usage', /model_version/));
+    await assertRefused(frameworks({ frameworkVersion: 'newest' }), 'usage', /framework_version: "newest"/);
+    await assertRefused(models({ modelVersion: 'x'.repeat(10_000) }), 'usage', /model_version/);
   });
 
   test('lists agents with any name of their architecture', async (t) => {

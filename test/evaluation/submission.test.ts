@@ -10,7 +10,7 @@ import { loadEvaluation } from '../../src/registry/load-evaluation.js';
 import { chain } from '../cli/support/tiny-models.js';
 import { folderWith } from '../manifest/folder.js';
 import { modelsWithExternalTensor } from '../onnx/external-places.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused, refusal } from '../rpc/support/refusal.js';
 
 const NET = chain(['Relu', 'Exp', 'Abs']);
 const SHA256 = createHash('sha256').update(NET).digest('hex');
@@ -143,7 +143,7 @@ describe('a submission', { timeout: 60_000 }, () => {
       ['b.onnx', Buffer.from('none either')],
     ]);
     const loading = loadSubmission({ manifestPath: 'e.yml', files, graphs: new Map() });
-    await assert.rejects(loading, refusal('model', /a\.onnx.*\n.*b\.onnx/));
+    await assertRefused(loading, 'model', /a\.onnx.*\n.*b\.onnx/);
   });
 
   it('has reasons of limited length', async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { describe, test } from 'node:test';
+import { assertRefused } from '../rpc/support/refusal.js';
 import { readTrace } from '../../src/foreign-traces/read-trace.js';
 import { INHERITED_NAMES } from '../base/inherited-names.js';
 import { readText } from './trace-text.js';
@@ -88,7 +89,7 @@ describe('a trace that cannot be true is refused with its place', () => {
 
   test('an empty file', async () => {
     for (const format of ['jaeger', 'csv'] as const) {
-      await assert.rejects(readText('', { format }), { code: 'usage', message: /: the file is empty$/ });
+      await assertRefused(readText('', { format }), 'usage', /: the file is empty$/);
     }
   });
 
@@ -97,11 +98,8 @@ describe('a trace that cannot be true is refused with its place', () => {
   });
 
   test('a folder, and a file that does not exist', async () => {
-    await assert.rejects(readTrace(tmpdir()), { code: 'usage', message: /: cannot be read: found a folder$/ });
-    await assert.rejects(readTrace('/nowhere/trace'), {
-      code: 'usage',
-      message: /^\/nowhere\/trace: cannot be read: /,
-    });
+    await assertRefused(readTrace(tmpdir()), 'usage', /: cannot be read: found a folder$/);
+    await assertRefused(readTrace('/nowhere/trace'), 'usage', /^\/nowhere\/trace: cannot be read: /);
   });
 
   test('tags named like properties of objects do no harm', async () => {

@@ -1,16 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readTrace, type ReadTraceOptions } from '../../src/foreign-traces/read-trace.js';
 import type { TracedModel } from '../../src/foreign-traces/collect-models.js';
+import { withTemporaryFolder } from '../onnx/temporary-folder.js';
 
-export async function readText(text: string, options: ReadTraceOptions = {}): Promise<readonly TracedModel[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'trace-'));
-  try {
+export function readText(text: string, options: ReadTraceOptions = {}): Promise<readonly TracedModel[]> {
+  return withTemporaryFolder(async (folder) => {
     const path = join(folder, 'trace');
     await writeFile(path, text);
-    return await readTrace(path, options);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+    return readTrace(path, options);
+  });
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { inputOf } from '../../fuzz/run/case.js';
 import { caseOf, nameOf } from '../../fuzz/run/finds.js';
 import { fuzz, type FuzzOptions, repeat } from '../../fuzz/run/fuzz.js';
 import { TARGETS } from './planted-targets.js';
+import { temporaryFolder } from '../store/temporary-folder.js';
 
 const MIB = 2 ** 20;
 
@@ -16,8 +16,7 @@ function hangMsOf(only: string): number {
 }
 
 async function optionsFor(t: TestContext, only: string): Promise<FuzzOptions & { readonly printed: string[] }> {
-  const out = await mkdtemp(join(tmpdir(), 'finds-'));
-  t.after(() => rm(out, { recursive: true }));
+  const out = await temporaryFolder(t);
   const printed: string[] = [];
   return {
     module: new URL(`planted-targets.js?only=${only}`, import.meta.url).href,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { collect } from '../../src/base/collect.js';
 import { PlatformError } from '../../src/base/errors.js';
 import { Measuring } from '../../src/measuring/measuring.js';
 import { KnownResults } from '../../src/measuring/known-results.js';
@@ -82,8 +83,7 @@ describe('measuring', () => {
     const { measuring, results, store } = await measuringWith(storing);
     assert.equal(await measuring.measure(TASKS), 3);
     assert.ok(TASKS.every(({ request }) => results.get(request) !== undefined));
-    const stored: string[] = [];
-    for await (const { signature } of store.listMeasurements()) stored.push(signature);
+    const stored = (await collect(store.listMeasurements())).map(({ signature }) => signature);
     const expected = [TASKS[0], TASKS[2]].map((task) => task?.request.benchmark.signature ?? '');
     assert.deepEqual(stored.sort(), expected.sort());
   });
@@ -250,8 +250,7 @@ describe('stored measurements that other processes disturbed', () => {
     const { measuring, events, results, store } = await measuringWith(giving(...measurements));
     for (const index of TASKS.keys()) results.put(measuredBeside(900, index));
     const replaced = await measuring.replaceWhileQuiet(TASKS);
-    const stored: number[] = [];
-    for await (const { conditions } of store.listMeasurements()) stored.push(conditions?.othersMs ?? -1);
+    const stored = (await collect(store.listMeasurements())).map(({ conditions }) => conditions?.othersMs ?? -1);
     const known = TASKS.map(({ request }) => results.get(request)?.conditions?.othersMs);
     return { measuring, events, replaced, stored, known };
   }

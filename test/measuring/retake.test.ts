@@ -7,7 +7,7 @@ import type { Measurement } from '../../src/measurement/measurement.js';
 import type { MeasuredRequest } from '../../src/agent/benchmark-agent.js';
 import { PlatformError } from '../../src/base/errors.js';
 import { measuredBeside } from '../store/measured-beside.js';
-import { refused } from '../plugins/dlbricks/support/refused.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 
 /** Runs `undisturbed` on benchmarks, where benchmark i yields the measurements `series[i]` in order. */
 async function takeFrom(
@@ -155,7 +155,7 @@ describe('a measurement', () => {
     const taking = (async () => {
       for await (const { measurement } of undisturbed([0], take, settings)) out.push(measurement);
     })();
-    await refused(taking, 'unavailable');
+    await assertRefused(taking, 'unavailable');
     assert.deepEqual(out, [measuredBeside(900)]);
   });
 });

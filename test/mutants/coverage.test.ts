@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { isExecuted, readCoverage } from '../../mutants/coverage.js';
+import { temporaryFolder } from '../store/temporary-folder.js';
 
 // A module of 100 characters: its function at 10 ran twice, but the branch at 20 never.
 const COUNTS = [
@@ -33,8 +33,7 @@ test('a place is executed if one of several processes executed it', () => {
 });
 
 test('the counts of a module are those of all processes, other modules are left out', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'coverage-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   const script = (url: string, ranges: unknown): unknown => ({ url, functions: [{ ranges }] });
   const first = [script('file:///p/dist/src/a.js', COUNTS), script('node:fs', COUNTS)];
   const second = [script('file:///p/dist/src/a.js', NEVER_RAN), script('file:///p/node_modules/b.js', COUNTS)];

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { TARGETS } from '../../mutants/targets.js';
 import { isRunning } from '../../src/base/process-life.js';
 import { until } from '../support/until.js';
+import { temporaryFolder } from '../store/temporary-folder.js';
 
 const MAIN = fileURLToPath(new URL('../../mutants/main.js', import.meta.url));
 
@@ -21,8 +21,7 @@ for (;;);
 `;
 
 test('where the tool is ended, its tests end too, and its copy is removed', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'project-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   const files = {
     'package.json': '{"type":"module"}',
     'mutants/accepted.yml': '{}',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { collect } from '../../src/base/collect.js';
 import {
   EVALUATION_DOCUMENTS,
   INPUT_PREDICTION_DOCUMENTS,
@@ -9,7 +10,6 @@ import { keepPredictions, type Predictions } from '../../src/platform-documents/
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { openMongoStore } from '../../src/store/mongodb/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
-import { all } from '../store/collection-contract.js';
 import { needsServer, newDatabase, withDatabase } from '../store/mongodb/server.js';
 import { SYSTEM } from '../store/sample-measurement.js';
 import { embeddedSpans } from './support/embedded-spans.js';
@@ -53,7 +53,7 @@ async function assertKept(store: ResultStore): Promise<void> {
   assert.deepEqual(model, { name: 'SSD', version: '1.0', framework: { name: 'Onnxruntime', version: '1.x' } });
   assert.deepEqual([dataset_category, dataset_name, batch_size, hostname], ['photos', 'dogs', 2, 'bench-1']);
   assert.equal(metadata['trace_id'], '3f0c');
-  const inputs = await all(store.collection(INPUT_PREDICTION_DOCUMENTS).find({}));
+  const inputs = await collect(store.collection(INPUT_PREDICTION_DOCUMENTS).find({}));
   const ordered = inputs.sort((a, b) => a.inputindex - b.inputindex);
   assert.deepEqual(
     ordered.map(({ _id }) => _id),

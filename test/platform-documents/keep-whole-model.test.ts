@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { collect } from '../../src/base/collect.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { openMongoStore } from '../../src/store/mongodb/open.js';
 import {
@@ -9,7 +10,6 @@ import {
 } from '../../src/platform-documents/documents.js';
 import { keepWholeModel } from '../../src/platform-documents/keep-whole-model.js';
 import type { JaegerSpan } from '../../src/tracing/jaeger-document.js';
-import { all } from '../store/collection-contract.js';
 import { needsServer, newDatabase, withDatabase } from '../store/mongodb/server.js';
 import { sampleMeasurement, SYSTEM } from '../store/sample-measurement.js';
 import { embeddedSpans, tagOf } from './support/embedded-spans.js';
@@ -39,7 +39,7 @@ describe('a whole model in the form of the platform', () => {
     const store = await openMemoryStore();
     await keepWholeModel(store, MODEL);
     await keepWholeModel(store, MODEL);
-    const [evaluation, ...others] = await all(store.collection(EVALUATION_DOCUMENTS).find({}));
+    const [evaluation, ...others] = await collect(store.collection(EVALUATION_DOCUMENTS).find({}));
     assert(evaluation !== undefined);
     assert.equal(others.length, 0);
     assert.deepEqual(evaluation.model, {
@@ -65,7 +65,7 @@ describe('a whole model in the form of the platform', () => {
   it('places spans inside their parents, one after another, up to the time of the measurement', async () => {
     const store = await openMemoryStore();
     await keepWholeModel(store, MODEL);
-    const [performance] = await all(store.collection(PERFORMANCE_DOCUMENTS).find({}));
+    const [performance] = await collect(store.collection(PERFORMANCE_DOCUMENTS).find({}));
     const spans = embeddedSpans(performance);
     const byId = new Map(spans.map((span) => [span.spanID, span]));
     assert.equal(byId.size, 2 + 2 * RUN_MS.length);
@@ -81,7 +81,8 @@ describe('a whole model in the form of the platform', () => {
 
   it('keeps the host that measured it until it is measured again', async () => {
     const store = await openMemoryStore();
-    const hostnames = async () => (await all(store.collection(EVALUATION_DOCUMENTS).find({}))).map((e) => e.hostname);
+    const hostnames = async () =>
+      (await collect(store.collection(EVALUATION_DOCUMENTS).find({}))).map((e) => e.hostname);
     await keepWholeModel(store, MODEL);
     await keepWholeModel(store, { ...MODEL, host: 'another' });
     assert.deepEqual(await hostnames(), ['bench-1']);
@@ -93,24 +94,24 @@ describe('a whole model in the form of the platform', () => {
   it('replaces the documents of an older version', async () => {
     const store = await openMemoryStore();
     await keepWholeModel(store, MODEL);
-    const [evaluation = assert.fail()] = await all(store.collection(EVALUATION_DOCUMENTS).find({}));
-    const [performance = assert.fail()] = await all(store.collection(PERFORMANCE_DOCUMENTS).find({}));
+    const [evaluation = assert.fail()] = await collect(store.collection(EVALUATION_DOCUMENTS).find({}));
+    const [performance = assert.fail()] = await collect(store.collection(PERFORMANCE_DOCUMENTS).find({}));
     // As 0.1 wrote them: Node's architecture, the command's host, the level's name, Jaeger's document uncompressed.
     const older = { ...evaluation, gpu_driver: undefined, machine_architecture: 'x64', hostname: 'laptop' };
     await store.collection(EVALUATION_DOCUMENTS).put(older);
     const trace = { data: [] };
     await store.collection(PERFORMANCE_DOCUMENTS).put({ ...performance, trace, trace_level: 'MODEL_TRACE' });
-    assert.equal((await all(store.collection(PERFORMANCE_DOCUMENTS).find({})))[0]?.trace_level, 'MODEL_TRACE');
+    assert.equal((await collect(store.collection(PERFORMANCE_DOCUMENTS).find({})))[0]?.trace_level, 'MODEL_TRACE');
     await keepWholeModel(store, MODEL);
-    assert.deepEqual(await all(store.collection(EVALUATION_DOCUMENTS).find({})), [evaluation]);
-    assert.deepEqual(await all(store.collection(PERFORMANCE_DOCUMENTS).find({})), [performance]);
+    assert.deepEqual(await collect(store.collection(EVALUATION_DOCUMENTS).find({})), [evaluation]);
+    assert.deepEqual(await collect(store.collection(PERFORMANCE_DOCUMENTS).find({})), [performance]);
   });
 
   it('does not exist for a model that failed', async () => {
     const store = await openMemoryStore();
     const outcome = { kind: 'failure', reason: 'crashed', message: 'x' } as const;
     await keepWholeModel(store, { ...MODEL, measurement: sampleMeasurement(1, { outcome }) });
-    assert.deepEqual(await all(store.collection(EVALUATION_DOCUMENTS).find({})), []);
+    assert.deepEqual(await collect(store.collection(EVALUATION_DOCUMENTS).find({})), []);
   });
 
   it('is found in MongoDB by the queries and types of the platform', needsServer, async (t) => {
@@ -131,7 +132,7 @@ describe('a whole model in the form of the platform', () => {
         RUN_MS.map((ms) => ms * 1000),
       );
     });
-    const [document] = await all(store.collection(EVALUATION_DOCUMENTS).find({}));
+    const [document] = await collect(store.collection(EVALUATION_DOCUMENTS).find({}));
     assert.equal(document?.created_at, MODEL.measurement.measuredAt);
   });
 });

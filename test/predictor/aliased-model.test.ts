@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { ModelProto } from '../../src/generated/onnx/onnx.js';
 import { aliasedModel } from '../../src/predictor/encode-weights.js';
 import type { FillableWeight } from '../../src/predictor/materialize.js';
+import { temporaryFolder } from '../store/temporary-folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'aliased-model-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = await temporaryFolder({ after });
 
 describe('weights of a file while its graph is optimized', () => {
   const path = join(folder, 'weights.bin');

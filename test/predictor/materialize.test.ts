@@ -4,7 +4,8 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { PlatformError } from '../../src/base/errors.js';
+import type { ErrorCode } from '../../src/base/errors.js';
+import { refusal } from '../rpc/support/refusal.js';
 import type { Benchmark } from '../../src/measurement/benchmark.js';
 import { makeFeeds, materialize } from '../../src/predictor/materialize.js';
 import { openFilledModel } from '../../src/predictor/open-filled-model.js';
@@ -108,7 +109,7 @@ describe('materialize', () => {
     assert.deepEqual([...new Set(bytes)].sort(), [0, 1]);
   });
 
-  const broken: readonly { name: string; benchmark: Benchmark; code: string; message: RegExp }[] = [
+  const broken: readonly { name: string; benchmark: Benchmark; code: ErrorCode; message: RegExp }[] = [
     {
       name: 'bytes that are no model',
       benchmark: { ...matMul, model: Uint8Array.of(255, 255, 255) },
@@ -142,10 +143,7 @@ describe('materialize', () => {
   ];
   for (const { name, benchmark, code, message } of broken) {
     test(`refuses ${name}`, () => {
-      assert.throws(
-        () => materialize(benchmark),
-        (error) => error instanceof PlatformError && error.code === code && message.test(error.message),
-      );
+      assert.throws(() => materialize(benchmark), refusal(code, message));
     });
   }
 });

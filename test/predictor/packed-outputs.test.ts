@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { type Brick, cutBrick } from '../../plugins/dlbricks/bricks/brick.js';
 import { copyBrick } from '../../plugins/dlbricks/bricks/brick-copies.js';
@@ -18,9 +15,9 @@ import { openFilledModel } from '../../src/predictor/open-filled-model.js';
 import type { Predictor } from '../../src/predictor/predictor.js';
 import { elementsOf } from '../../src/predictor/tensor-value.js';
 import { int, model, node, value } from '../onnx/protos.js';
+import { temporaryFolder } from '../store/temporary-folder.js';
 
-const temporaryFolder = mkdtempSync(join(tmpdir(), 'packed-outputs-'));
-after(() => rmSync(temporaryFolder, { recursive: true }));
+const folder = await temporaryFolder({ after });
 
 const DIMS = [32, 64] as const;
 const COPIES = 3;
@@ -47,7 +44,7 @@ function narrowing(elementType: ElementType): Brick {
 
 /** The shapes that a graph of shapes returns. */
 async function shapesOf(benchmark: Benchmark, predictor: Predictor): Promise<readonly number[]> {
-  const open = await openFilledModel(predictor, materialize(benchmark), UNOPTIMIZED, { temporaryFolder });
+  const open = await openFilledModel(predictor, materialize(benchmark), UNOPTIMIZED, { temporaryFolder: folder });
   const outputs = await open.prepare(makeFeeds(benchmark)).evaluate();
   await open.close();
   return [...outputs.values()].flatMap((output) => Array.from(elementsOf(output) as BigInt64Array, Number));

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { TensorProto_DataLocation } from '../../src/generated/onnx/onnx.js';
@@ -14,9 +13,9 @@ import type { ModelSource, Predictor } from '../../src/predictor/predictor.js';
 import { runOptions } from '../agent/support/tiny-benchmarks.js';
 import { model, node, tensor, value } from '../onnx/protos.js';
 import { floatsOf } from './values.js';
+import { temporaryFolder } from '../store/temporary-folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'weights-in-place-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = await temporaryFolder({ after });
 
 /** The shape of the weights. The reader leaves weights of this size in their file. */
 const ROWS = 64;

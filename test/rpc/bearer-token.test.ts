@@ -8,7 +8,7 @@ import { checkToken } from '../../src/rpc/bearer-token.js';
 import { createRpcClient } from '../../src/rpc/client.js';
 import { createRpcServer } from '../../src/rpc/server.js';
 import { echo, echoServer } from './support/echo.js';
-import { refusal } from './support/refusal.js';
+import { assertRefused, refusal } from './support/refusal.js';
 
 const TOKEN = 'a-token-that-nobody-guesses';
 
@@ -62,7 +62,7 @@ describe('a server with a token', { timeout: 60_000 }, () => {
   test('refuses streams as well', async (t) => {
     const { client } = await protectedServer(t);
     const first = client.stream(echo.count, Buffer.from('abc'), { deadlineMs })[Symbol.asyncIterator]().next();
-    await assert.rejects(first, refusal('unauthenticated'));
+    await assertRefused(first, 'unauthenticated');
   });
 
   test('needs no token for reads', async (t) => {
@@ -155,9 +155,9 @@ describe('a server whose tokens have roles', { timeout: 60_000 }, () => {
     };
     assert.equal(await repeatWith('full-token'), 'hello');
     const other = /: Repeat needs a token with the role full; "bob" has the role read; ask the administrator/;
-    await assert.rejects(repeatWith('read-token'), refusal('forbidden', other));
-    await assert.rejects(repeatWith('no-token'), refusal('unauthenticated', /token is wrong/));
-    await assert.rejects(repeatWith(undefined), refusal('unauthenticated', /needs a token/));
+    await assertRefused(repeatWith('read-token'), 'forbidden', other);
+    await assertRefused(repeatWith('no-token'), 'unauthenticated', /token is wrong/);
+    await assertRefused(repeatWith(undefined), 'unauthenticated', /needs a token/);
   });
 
   test('judges a token that came in another way like one in the metadata', () => {

@@ -19,7 +19,7 @@ import { createRpcServer } from '../../src/rpc/server.js';
 import { until } from '../support/until.js';
 import { addEcho, echo, echoServer } from './support/echo.js';
 import { clientOf } from './support/hostile.js';
-import { refusal } from './support/refusal.js';
+import { assertRefused, refusal } from './support/refusal.js';
 
 /** A server that answers UNAVAILABLE until it was called often enough. */
 async function flakyServer(t: TestContext, failures: number) {
@@ -75,7 +75,7 @@ describe('an RPC client', { timeout: 30_000 }, () => {
       { benchmark: undefined, steeringValues: false },
       { deadlineMs },
     );
-    await assert.rejects(call, refusal('unavailable', /not yet/));
+    await assertRefused(call, 'unavailable', /not yet/);
     assert.equal(called(), 3);
   });
 
@@ -86,7 +86,7 @@ describe('an RPC client', { timeout: 30_000 }, () => {
       .stream(BenchmarkServiceService.measure, request, { deadlineMs })
       [Symbol.asyncIterator]()
       .next();
-    await assert.rejects(first, refusal('unavailable'));
+    await assertRefused(first, 'unavailable');
     assert.equal(called(), 1);
   });
 
@@ -95,7 +95,7 @@ describe('an RPC client', { timeout: 30_000 }, () => {
     const client = createRpcClient(address, 'server');
     t.after(() => client.close());
     const call = client.unary(echo.hang, Buffer.from('x'), { deadlineMs: 300 });
-    await assert.rejects(call, refusal('timeout', /does not answer in time/));
+    await assertRefused(call, 'timeout', /does not answer in time/);
   });
 
   test('connects anew after a connection on which the other side said nothing', async (t) => {
@@ -107,7 +107,7 @@ describe('an RPC client', { timeout: 30_000 }, () => {
     const client = createRpcClient(`127.0.0.1:${port}`, 'server', { connectLimitMs: 300 });
     t.after(() => client.close());
     const call = client.unary(echo.repeat, Buffer.from('x'), { deadlineMs });
-    await assert.rejects(call, refusal('unavailable', /does not answer \(no connection within 0\.3 s\)/));
+    await assertRefused(call, 'unavailable', /does not answer \(no connection within 0\.3 s\)/);
     silent.close();
     const server = createRpcServer();
     addEcho(server);
@@ -124,10 +124,7 @@ describe('an RPC client', { timeout: 30_000 }, () => {
     await client.unary(echo.repeat, Buffer.from('x'), { deadlineMs });
     await server.close(new PlatformError('unavailable', 'the server is shutting down'));
     const call = client.unary(echo.repeat, Buffer.from('x'), { deadlineMs });
-    await assert.rejects(
-      call,
-      refusal('unavailable', /does not answer \(.*\); it did before: see whether it still runs/),
-    );
+    await assertRefused(call, 'unavailable', /does not answer \(.*\); it did before: see whether it still runs/);
   });
 
   test('throws the reason of the aborted signal', async (t) => {
@@ -135,9 +132,10 @@ describe('an RPC client', { timeout: 30_000 }, () => {
     const client = createRpcClient(address, 'server');
     t.after(() => client.close());
     const controller = new AbortController();
-    const refused = assert.rejects(
+    const refused = assertRefused(
       client.unary(echo.hang, Buffer.from('x'), { deadlineMs, signal: controller.signal }),
-      refusal('timeout', /enough/),
+      'timeout',
+      /enough/,
     );
     await until(() => answered.has('hang'));
     controller.abort(new PlatformError('timeout', 'enough'));
@@ -293,7 +291,7 @@ describe('an RPC client', { timeout: 30_000 }, () => {
     t.after(() => client.close());
     const request = { frameworkName: '', frameworkVersion: '' };
     const call = client.unary(RegistryService.frameworkAgents, request, { deadlineMs });
-    await assert.rejects(call, refusal('unavailable', /ECONNREFUSED.*mlmodelscope serve/));
+    await assertRefused(call, 'unavailable', /ECONNREFUSED.*mlmodelscope serve/);
   });
 
   test('refuses an address that is not HOST:PORT', () => {

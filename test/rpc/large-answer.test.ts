@@ -10,7 +10,7 @@ import { createRpcServer } from '../../src/rpc/server.js';
 import { until } from '../support/until.js';
 import { echo } from './support/echo.js';
 import { clientOf, handMadeClient, messagePrefix } from './support/hostile.js';
-import { refusal } from './support/refusal.js';
+import { assertRefused } from './support/refusal.js';
 
 const MIB = 2 ** 20;
 const deadlineMs = 60_000;
@@ -113,7 +113,7 @@ describe('large answers', { timeout: 300_000 }, () => {
     const { address, seen } = await largeServer(t);
     const client = clientOf(t, address);
     const asked = client.unary(echo.large, Buffer.from('fail'), { deadlineMs });
-    await assert.rejects(asked, refusal('storage', /the disk is gone/));
+    await assertRefused(asked, 'storage', /the disk is gone/);
     await client.unary(echo.large, Buffer.of(), { deadlineMs });
     assert.deepEqual(seen, { opened: 1, closed: 1 });
   });

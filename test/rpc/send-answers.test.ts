@@ -15,7 +15,7 @@ import { until } from '../support/until.js';
 import { echo, echoServer } from './support/echo.js';
 import { type Intercepted, intercept } from './support/fake-call.js';
 import { clientOf, handMadeClient, messagePrefix } from './support/hostile.js';
-import { refusal } from './support/refusal.js';
+import { assertRefused } from './support/refusal.js';
 
 const deadlineMs = 20_000;
 
@@ -27,7 +27,7 @@ describe('the room for answers', { timeout: 60_000 }, () => {
       const answer = await client.unary(echo.repeat, Buffer.alloc(90), { deadlineMs });
       assert.equal(answer.length, 90);
       const tooLarge = client.unary(echo.repeat, Buffer.alloc(110), { deadlineMs });
-      await assert.rejects(tooLarge, refusal('exhausted', /no room for more answers/));
+      await assertRefused(tooLarge, 'exhausted', /no room for more answers/);
     }
   });
 

@@ -10,7 +10,7 @@ import { bind, createRpcServer } from '../../src/rpc/server.js';
 import { until } from '../support/until.js';
 import { echo, echoServer } from './support/echo.js';
 import { clientOf, handMadeClient, messagePrefix, rawSocket } from './support/hostile.js';
-import { refusal } from './support/refusal.js';
+import { assertRefused, refusal } from './support/refusal.js';
 
 const deadlineMs = 20_000;
 
@@ -102,9 +102,10 @@ describe('a server', { timeout: 60_000 }, () => {
   test('tells waiting clients why it stops, closes their connections, and stops once', async (t) => {
     const { server, address, answered } = await echoServer(t);
     const client = clientOf(t, address);
-    const waiting = assert.rejects(
+    const waiting = assertRefused(
       client.unary(echo.hang, Buffer.from('x'), { deadlineMs }),
-      refusal('unavailable', /^it is updated$/),
+      'unavailable',
+      /^it is updated$/,
     );
     const idle = await rawSocket(t, address);
     await until(() => answered.get('hang') === 1);

@@ -5,7 +5,7 @@ import { type ErrorCode, EXIT_CODES, PlatformError } from '../../src/base/errors
 import { createRpcClient } from '../../src/rpc/client.js';
 import { fromStatus, toStatus } from '../../src/rpc/status.js';
 import { echo, echoServer } from './support/echo.js';
-import { refusal } from './support/refusal.js';
+import { assertRefused } from './support/refusal.js';
 
 const SERVER = { kind: 'server', address: 'platform.example:7080', hasAnswered: false } as const;
 
@@ -94,7 +94,7 @@ describe('a status', { timeout: 60_000 }, () => {
     const client = createRpcClient(address, 'server');
     t.after(() => client.close());
     const call = client.unary(echo.fail, Buffer.alloc(100_000, 'ä'), { deadlineMs: 5000 });
-    await assert.rejects(call, refusal('unavailable', /^ä{1000}…$/));
+    await assertRefused(call, 'unavailable', /^ä{1000}…$/);
   });
 
   const from = (code: status, details: string, kind: 'agent' | 'server' = 'server'): string =>

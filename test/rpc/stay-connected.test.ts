@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { PlatformError } from '../../src/base/errors.js';
 import { stayConnected } from '../../src/rpc/stay-connected.js';
-import { refusal } from './support/refusal.js';
+import { assertRefused } from './support/refusal.js';
 
 describe('staying connected', { timeout: 30_000 }, () => {
   test('reports once that the server is lost, and again after it answered', async () => {
@@ -16,14 +16,14 @@ describe('staying connected', { timeout: 30_000 }, () => {
     };
     const { signal } = new AbortController();
     const staying = stayConnected(attempt, { signal, onLost: (problem) => lost.push(problem) });
-    await assert.rejects(staying, refusal('unauthenticated', /wrong token/));
+    await assertRefused(staying, 'unauthenticated', /wrong token/);
     assert.deepEqual([lost, attempts], [['first', 'third'], 4]);
   });
 
   for (const code of ['usage', 'unauthenticated', 'forbidden', 'unsupported'] as const) {
     test(`does not try again if the server refuses with ${code}`, async () => {
       const attempt = (): Promise<void> => Promise.reject(new PlatformError(code, 'no'));
-      await assert.rejects(stayConnected(attempt, { signal: new AbortController().signal }), refusal(code));
+      await assertRefused(stayConnected(attempt, { signal: new AbortController().signal }), code);
     });
   }
 

@@ -8,7 +8,7 @@ import type { ClientSecurity } from '../../src/rpc/security.js';
 import { createRpcServer } from '../../src/rpc/server.js';
 import { authorityForSuite } from './support/certificates.js';
 import { echo, echoServer } from './support/echo.js';
-import { refusal } from './support/refusal.js';
+import { assertRefused } from './support/refusal.js';
 
 const TOKEN = 'a-token-that-nobody-guesses';
 
@@ -29,18 +29,18 @@ describe('TLS', { timeout: 30_000 }, () => {
 
   test('a server of another authority is not trusted, and the message names the option', async (t) => {
     const { address } = await echoServer(t, { security: { identity: theirs().identity } });
-    await assert.rejects(repeat(t, address, { caPem: ours().caPem }), refusal('unavailable', /certificate.*--tls-ca/));
+    await assertRefused(repeat(t, address, { caPem: ours().caPem }), 'unavailable', /certificate.*--tls-ca/);
   });
 
   test('a certificate for another host is not trusted', async (t) => {
     const { address } = await echoServer(t, { security: { identity: ours().identity } });
     const elsewhere = address.replace('127.0.0.1', '127.0.0.2');
-    await assert.rejects(repeat(t, elsewhere, { caPem: ours().caPem }), refusal('unavailable'));
+    await assertRefused(repeat(t, elsewhere, { caPem: ours().caPem }), 'unavailable');
   });
 
   test('a plain-text client of a TLS server is not served', async (t) => {
     const { address } = await echoServer(t, { security: { identity: ours().identity } });
-    await assert.rejects(repeat(t, address, {}), refusal('unavailable', /TLS/));
+    await assertRefused(repeat(t, address, {}), 'unavailable', /TLS/);
   });
 
   test('a client that is told to use TLS, or has a certificate, sends nothing in plain text', async (t) => {
@@ -69,7 +69,7 @@ describe('TLS', { timeout: 30_000 }, () => {
       const client = createRpcClient(address, 'agent', options);
       t.after(() => client.close());
       const asked = client.unary(echo.repeat, Buffer.from('hello'), { deadlineMs: 10_000 });
-      await assert.rejects(asked, refusal('unavailable'));
+      await assertRefused(asked, 'unavailable');
       assert.deepEqual([...new Set(firstBytes)], [expected]);
     }
   });
@@ -84,14 +84,14 @@ describe('TLS', { timeout: 30_000 }, () => {
     test('a client without a certificate is not', async (t) => {
       const { caPem, identity } = ours();
       const { address, answered } = await echoServer(t, { security: { identity, clientCaPem: caPem } });
-      await assert.rejects(repeat(t, address, { caPem }), refusal('unavailable', /--tls-cert/));
+      await assertRefused(repeat(t, address, { caPem }), 'unavailable', /--tls-cert/);
       assert.equal(answered.get('repeat'), undefined);
     });
 
     test('a client of another authority is not', async (t) => {
       const { caPem, identity } = ours();
       const { address, answered } = await echoServer(t, { security: { identity, clientCaPem: caPem } });
-      await assert.rejects(repeat(t, address, { caPem, identity: theirs().identity }), refusal('unavailable'));
+      await assertRefused(repeat(t, address, { caPem, identity: theirs().identity }), 'unavailable');
       assert.equal(answered.get('repeat'), undefined);
     });
   });
@@ -103,14 +103,14 @@ describe('an address that others can reach', { timeout: 30_000 }, () => {
 
   test('needs TLS and a token, and the message says how to give them', async () => {
     const listening = createRpcServer().listen(everywhere);
-    await assert.rejects(listening, refusal('usage', /0\.0\.0\.0.*--tls-cert.*--tls-key.*--token-file.*127\.0\.0\.1/));
+    await assertRefused(listening, 'usage', /0\.0\.0\.0.*--tls-cert.*--tls-key.*--token-file.*127\.0\.0\.1/);
   });
 
   test('needs both of them', async () => {
     const { identity } = authority();
-    await assert.rejects(createRpcServer({ security: { identity } }).listen(everywhere), refusal('usage', /token/));
-    await assert.rejects(createRpcServer({ security: { token: TOKEN } }).listen(everywhere), refusal('usage', /TLS/));
-    await assert.rejects(createRpcServer().listen({ host: '::', port: 0 }), refusal('usage'));
+    await assertRefused(createRpcServer({ security: { identity } }).listen(everywhere), 'usage', /token/);
+    await assertRefused(createRpcServer({ security: { token: TOKEN } }).listen(everywhere), 'usage', /TLS/);
+    await assertRefused(createRpcServer().listen({ host: '::', port: 0 }), 'usage');
   });
 
   test('can be listened on with both', async () => {

@@ -6,7 +6,7 @@ import { openMemoryStore } from '../../src/store/memory/open.js';
 import { Acceptance } from '../../src/server/acceptance.js';
 import type { EvaluationLeases, Jobs } from '../../src/server/jobs.js';
 import { PlatformError } from '../../src/base/errors.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused, refusal } from '../rpc/support/refusal.js';
 import { until } from '../support/until.js';
 import { withChanges } from './changing-store.js';
 import {
@@ -67,10 +67,7 @@ describe('an accepted evaluation', deadline, () => {
     assert.equal(platform.jobs, 0);
     assert.equal((await eventsOf(platform, ID)).length, 2);
     const other = platform.submit(ID, submitted({ threads: 2 }));
-    await assert.rejects(
-      other,
-      refusal('usage', /^evaluation_id: evaluation-1 is the id of another evaluation already/),
-    );
+    await assertRefused(other, 'usage', /^evaluation_id: evaluation-1 is the id of another evaluation already/);
   });
 
   it('is one of at most a thousand that wait or run', async () => {

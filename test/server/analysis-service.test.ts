@@ -10,7 +10,7 @@ import { createRpcClient } from '../../src/rpc/client.js';
 import { createRpcServer } from '../../src/rpc/server.js';
 import { addAnalysisService } from '../../src/server/analysis-service.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused, refusal } from '../rpc/support/refusal.js';
 import { until } from '../support/until.js';
 
 const COLUMNS = [{ key: 'n', title: 'n', align: 'right' }] as const;
@@ -51,10 +51,10 @@ describe('the analysis service', { timeout: 60_000 }, () => {
     const address = await serving(t, counting().analysis);
     const ask = (plugin: string, analysis: string, settings: object) =>
       runRemoteAnalysis(address, { plugin, analysis, settings }, {});
-    await assert.rejects(ask('number', 'count', {}), { code: 'usage', message: /did you mean numbers\?/ });
-    await assert.rejects(ask('numbers', 'x', {}), { code: 'usage', message: /there is count/ });
-    await assert.rejects(ask('numbers', 'count', { m: 1 }), { code: 'usage', message: /there is no setting m/ });
-    await assert.rejects(ask('numbers', 'count', [1]), { code: 'usage', message: /no JSON object/ });
+    await assertRefused(ask('number', 'count', {}), 'usage', /did you mean numbers\?/);
+    await assertRefused(ask('numbers', 'x', {}), 'usage', /there is count/);
+    await assertRefused(ask('numbers', 'count', { m: 1 }), 'usage', /there is no setting m/);
+    await assertRefused(ask('numbers', 'count', [1]), 'usage', /no JSON object/);
   });
 
   it('runs one at a time, and refuses more than can wait', async (t) => {
@@ -93,7 +93,7 @@ describe('the analysis service', { timeout: 60_000 }, () => {
       const { tableJson } = await ask(settings);
       assert.deepEqual((JSON.parse(tableJson) as { rows: object }).rows, [{ n }]);
     }
-    await assert.rejects(ask(padded(65_537)), refusal('usage', /^settings_json has more than 65536 characters$/));
+    await assertRefused(ask(padded(65_537)), 'usage', /^settings_json has more than 65536 characters$/);
     for (const wrong of ['{', '[]', '1', 'null'])
       await assert.rejects(ask(wrong), refusal('usage', /^settings_json is no JSON object$/), wrong);
   });
@@ -111,7 +111,7 @@ describe('the analysis service', { timeout: 60_000 }, () => {
     const ask = (n: number) =>
       runRemoteAnalysis(address, { plugin: 'numbers', analysis: 'count', settings: { n } }, {});
     assert.equal((await ask(1)).rows.length, 1);
-    await assert.rejects(ask(256), refusal('usage', /^the table of count is too large for one answer; ask for less/));
+    await assertRefused(ask(256), 'usage', /^the table of count is too large for one answer; ask for less/);
   });
 
   it('stops when the client leaves, also while it waits for its turn', async (t) => {

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { PluginMessage } from '../../src/evaluation/link/link.js';
 import { memoryLink } from './memory-link.js';
 import { leased, registrationIn } from '../../src/server/attach.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused, refusal } from '../rpc/support/refusal.js';
 
 describe('the lease of a plugin', { timeout: 60_000 }, () => {
   /** Ends with the lease of a plugin of which `receivedBytes` gives the bytes, and gives the checks of these. */
@@ -96,15 +96,12 @@ describe('the registration of a plugin', () => {
       }
     }
     const wrong = registering({ name: '', slots: 0 });
-    await assert.rejects(wrong, refusal('usage', /registered: name: .*; slots: /));
+    await assertRefused(wrong, 'usage', /registered: name: .*; slots: /);
   });
 
   it('is the first message', async () => {
-    await assert.rejects(
-      registrationIn(first({ $case: 'renewal', value: {} })),
-      refusal('usage', /has to be the first message/),
-    );
+    await assertRefused(registrationIn(first({ $case: 'renewal', value: {} })), 'usage', /has to be the first message/);
     const ended = { next: () => Promise.resolve({ done: true, value: undefined } as const) };
-    await assert.rejects(registrationIn(ended), refusal('timeout', /^the plugin left without a registration/));
+    await assertRefused(registrationIn(ended), 'timeout', /^the plugin left without a registration/);
   });
 });

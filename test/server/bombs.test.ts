@@ -7,7 +7,7 @@ import { SubmissionLoader } from '../../src/server/loading/submission-loader.js'
 import { encodeSubmission } from '../../src/evaluation/wire/submission-wire.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 import { until } from '../support/until.js';
 import { copies, doubling, emptyNodes } from './bombs.js';
 import { AGENT, directoryWith, leaveAtWork, openPlatform, submitted } from './fake-platform.js';
@@ -23,12 +23,12 @@ describe('a submission that makes a lot of work', deadline, () => {
   it('is refused as a whole, even if each of its models is small', async () => {
     await loadSubmission(copies(doubling(8), 40));
     const loading = loadSubmission(copies(doubling(16), 40));
-    await assert.rejects(loading, refusal('usage', /call each other so often/));
+    await assertRefused(loading, 'usage', /call each other so often/);
   });
 
   it('is left out if it is one model, as long as another one can be used', async () => {
     const problem = /^m0\.onnx: its functions call each other so often .* Export the model without functions\.$/;
-    await assert.rejects(loadSubmission(copies(doubling(30), 1)), refusal('model', problem));
+    await assertRefused(loadSubmission(copies(doubling(30), 1)), 'model', problem);
     const { files, ...rest } = copies(doubling(8), 3);
     const { loaded } = await loadSubmission({ ...rest, files: new Map([...files, ['m0.onnx', doubling(30)]]) });
     assert.deepEqual([loaded.models.length, loaded.unusable.map(({ name }) => name)], [2, ['m0']]);
@@ -39,20 +39,20 @@ describe('a submission that makes a lot of work', deadline, () => {
     const { platform, attach } = await openPlatform({ store: await openMemoryStore(), agents });
     t.after(() => platform.close());
     const damaged = (changes = {}) => encodeSubmission(copies(Buffer.from('no model'), 1, changes));
-    await assert.rejects(platform.submit(ID, damaged()), refusal('unavailable', /plugin fake is not attached/));
+    await assertRefused(platform.submit(ID, damaged()), 'unavailable', /plugin fake is not attached/);
     attach(obedient);
     await until(() => platform.plugins().length > 0);
     const choosy = damaged({ hardware: { cores: { min: 99 } } });
-    await assert.rejects(platform.submit(ID, choosy), refusal('unsupported', /no agent meets/));
-    await assert.rejects(platform.submit(ID, damaged()), refusal('model', /m0\.onnx/));
+    await assertRefused(platform.submit(ID, choosy), 'unsupported', /no agent meets/);
+    await assertRefused(platform.submit(ID, damaged()), 'model', /m0\.onnx/);
   });
 
   it('is refused at the limits of the thread that reads it, and the next one is read', async () => {
     const slow = new SubmissionLoader({ timeMs: 1 });
-    await assert.rejects(slow.load(submitted(), wanted), refusal('model', /takes more than 0\.001 s/));
+    await assertRefused(slow.load(submitted(), wanted), 'model', /takes more than 0\.001 s/);
     const small = new SubmissionLoader({ memoryMib: 128 });
     const large = encodeSubmission(copies(emptyNodes(MIB), 1));
-    await assert.rejects(small.load(large, wanted), refusal('model', /takes more than 128 MiB of memory/));
+    await assertRefused(small.load(large, wanted), 'model', /takes more than 128 MiB of memory/);
     assert.ok(((await small.load(submitted(), wanted)).submission?.length ?? 0) > 0);
   });
 
@@ -63,7 +63,7 @@ describe('a submission that makes a lot of work', deadline, () => {
       return this.terminate();
     });
     const slow = new SubmissionLoader({ timeMs: 1 });
-    await assert.rejects(slow.load(submitted(), wanted), refusal('model', /takes more than 0\.001 s/));
+    await assertRefused(slow.load(submitted(), wanted), 'model', /takes more than 0\.001 s/);
   });
 
   it('is not read if its client leaves while it waits, and may be submitted again', async (t) => {
@@ -80,8 +80,8 @@ describe('a submission that makes a lot of work', deadline, () => {
     const again = platform.submit(ID, submitted());
     leaving.abort();
     await Promise.all([
-      assert.rejects(before, refusal('usage', /call each other so often/)),
-      ...left.map((one) => assert.rejects(one, refusal('cancelled'))),
+      assertRefused(before, 'usage', /call each other so often/),
+      ...left.map((one) => assertRefused(one, 'cancelled')),
     ]);
     assert.equal((await again).id, ID);
   });

@@ -21,7 +21,7 @@ import { platformModels } from '../directory/support/models.js';
 import { offer } from '../directory/support/offer.js';
 import { floats, model, node, value } from '../onnx/protos.js';
 import { handMadeClient, MANY_VALUES, messagePrefix } from '../rpc/support/hostile.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 import { copies, doubling, emptyNodes, nested, refused } from './bombs.js';
 import type { BusyServer } from './busy-server.js';
 import { DONE, obedient, scripted } from './scripted-evaluation.js';
@@ -226,7 +226,7 @@ export const BUSY_BOMBS: Readonly<Record<string, Bomb>> = {
     return async () => {
       for (let port = 1; port <= 20; port++) {
         const agent = toWireAgent(offer({ address: `10.0.0.2:${port}`, models }));
-        await assert.rejects(client.unary(registerAgent, { agent, accessToken: '' }, { deadlineMs }), refusal('usage'));
+        await assertRefused(client.unary(registerAgent, { agent, accessToken: '' }, { deadlineMs }), 'usage');
       }
     };
   },
@@ -243,7 +243,7 @@ export const BUSY_BOMBS: Readonly<Record<string, Bomb>> = {
       }
     };
     return Promise.resolve(async () => {
-      await assert.rejects(fill(), { code: 'exhausted' });
+      await assertRefused(fill(), 'exhausted');
       const any = { frameworkName: '', frameworkVersion: '', modelName: '', modelVersion: '>=1.0.0' };
       const all = Array.from({ length: 3 }, () => [
         client.unary(listAgents, { pageSize: 0, pageToken: '' }, { deadlineMs }),

@@ -12,7 +12,7 @@ import { memoryLink } from './memory-link.js';
 import { DEFAULT_DISPATCH_LIMITS } from '../../src/server/dispatcher.js';
 import type { Platform, PlatformOptions } from '../../src/server/platform.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 import { until } from '../support/until.js';
 import { AGENT, directoryWith, eventsOf, openPlatform, submitted } from './fake-platform.js';
 
@@ -150,7 +150,7 @@ describe('a plugin', deadline, () => {
     const plugins = Array.from({ length: 256 }, (_, n) => attached(platform, { name: `plugin-${n}` }));
     await until(() => platform.plugins().length === 256);
     const further = attached(platform);
-    await assert.rejects(further.left, refusal('exhausted', /^256 plugins are attached already/));
+    await assertRefused(further.left, 'exhausted', /^256 plugins are attached already/);
     await further.reading;
     for (const { detach } of plugins) detach();
     await Promise.all(plugins.map(({ left }) => left));
@@ -165,24 +165,22 @@ describe('a plugin', deadline, () => {
     platform.close();
     await Promise.all([before.left, before.reading]);
     const after = attached(platform);
-    await assert.rejects(after.left, refusal('unavailable', /^the server is shutting down$/));
+    await assertRefused(after.left, 'unavailable', /^the server is shutting down$/);
     await after.reading;
   });
 
   it('that is missing is named, with what is there', async (t) => {
     const platform = await fresh(t);
     const submit = () => platform.submit(ID, submitted({ plugin: 'other' }));
-    await assert.rejects(
+    await assertRefused(
       submit(),
-      refusal(
-        'unavailable',
-        /^the plugin other is not attached to this server, nor is any other; start it with `mlmodelscope plugin other --server ADDRESS`, or without a server use --plugin PATH$/,
-      ),
+      'unavailable',
+      /^the plugin other is not attached to this server, nor is any other; start it with `mlmodelscope plugin other --server ADDRESS`, or without a server use --plugin PATH$/,
     );
     attached(platform, { name: 'a' });
     attached(platform, { name: 'b' });
     await until(() => platform.plugins().length === 2);
-    await assert.rejects(submit(), refusal('unavailable', /attached are a, b; start it with/));
+    await assertRefused(submit(), 'unavailable', /attached are a, b; start it with/);
   });
 
   it('is given no evaluation of another plugin', async (t) => {
@@ -439,7 +437,7 @@ describe('an evaluation whose end the store refuses', deadline, () => {
     const { disk, platform } = await refusing(t, { ownPlugins: ['fake'] });
     await platform.submit(ID, submitted());
     disk.refused = 'records';
-    await assert.rejects(platform.cancel(ID), refusal('storage', /the disk is full/));
+    await assertRefused(platform.cancel(ID), 'storage', /the disk is full/);
     disk.refused = 'nothing';
     await until(() => platform.jobs === 0);
     assert.deepEqual(

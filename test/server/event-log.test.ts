@@ -6,7 +6,7 @@ import type { PlatformEvent } from '../../src/evaluation/event.js';
 import { evaluationCollections, eventKey } from '../../src/evaluation/records.js';
 import { EventLog, MAX_EVENTS } from '../../src/server/event-log.js';
 import { MemoryResultStore } from '../../src/store/memory/open.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 
 const ID = 'evaluation-1';
 const START = { sequence: 0, measurings: 0 };
@@ -56,7 +56,7 @@ describe('the log of an evaluation', { timeout: 60_000 }, () => {
     );
     for (const event of [note('one'), DONE]) {
       isLost = true;
-      await assert.rejects(log.append(event), refusal('unavailable', /lost/));
+      await assertRefused(log.append(event), 'unavailable', /lost/);
       isLost = false;
       await log.append(event);
     }
@@ -207,10 +207,8 @@ describe('the log of an evaluation', { timeout: 60_000 }, () => {
     assert.equal(MAX_EVENTS, 10_000);
     await log.append(note('the last one'));
     for (let times = 0; times < 2; times++) await log.append(measuring(times));
-    await assert.rejects(
-      log.append(note('too much')),
-      refusal('exhausted', /^the plugin sent more than 10000 events or 16777216 characters of them/),
-    );
+    const asked = log.append(note('too much'));
+    await assertRefused(asked, 'exhausted', /^the plugin sent more than 10000 events or 16777216 characters of them/);
     await log.append(DONE);
     assert.deepEqual([log.last?.sequence, log.hasEnded], [MAX_EVENTS + 1, true]);
   });
@@ -229,7 +227,7 @@ describe('the log of an evaluation', { timeout: 60_000 }, () => {
     while (left > 20_000) await append(note('x'.repeat(10_000)));
     await append(note('x'.repeat(left - JSON.stringify(note('')).length)));
     assert.equal(left, 0);
-    await assert.rejects(log.append(note('')), refusal('exhausted', /more than 10000 events or 16777216 characters/));
+    await assertRefused(log.append(note('')), 'exhausted', /more than 10000 events or 16777216 characters/);
     await log.append({ kind: 'cancelled' });
     assert.equal(log.hasEnded, true);
   });
@@ -268,9 +266,9 @@ describe('the log of an evaluation that another server has, too', { timeout: 60_
     const log = await EventLog.open(ID, stored, () => Promise.resolve(isOwn));
     await log.append(note('one'));
     isOwn = false;
-    await assert.rejects(log.append(DONE), refusal('unavailable', /^another server has this evaluation now/));
+    await assertRefused(log.append(DONE), 'unavailable', /^another server has this evaluation now/);
     await stored.insert({ ...eventKey(ID, 2), at, event: note('of the other') });
-    await assert.rejects(log.append(note('two')), refusal('unavailable', /another server has this evaluation/));
+    await assertRefused(log.append(note('two')), 'unavailable', /another server has this evaluation/);
     assert.equal((await EventLog.open(ID, stored)).read(START).events.length, 2);
     isOwn = true;
     await log.append(note('after an error'));
@@ -282,7 +280,7 @@ describe('the log of an evaluation that another server has, too', { timeout: 60_
     const log = await EventLog.open(ID, stored);
     await log.append(note('one'));
     await stored.insert({ ...eventKey(ID, 2), at, event: { kind: 'cancelled' } });
-    await assert.rejects(log.append(note('two')), refusal('unavailable', /another server has this evaluation/));
+    await assertRefused(log.append(note('two')), 'unavailable', /another server has this evaluation/);
     assert.deepEqual(log.last, { sequence: 2, at, event: { kind: 'cancelled' } });
   });
 

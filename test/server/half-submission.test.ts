@@ -4,7 +4,7 @@ import { PlatformError } from '../../src/base/errors.js';
 import { evaluationCollections } from '../../src/evaluation/records.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 import { until } from '../support/until.js';
 import { full, never, withChanges } from './changing-store.js';
 import { eventsOf, openPlatform, submitted } from './fake-platform.js';
@@ -73,7 +73,7 @@ describe('a submission that is not stored completely', deadline, () => {
     t.after(() => platform.close());
     attach(obedient);
     await until(() => platform.plugins().length > 0);
-    await assert.rejects(platform.submit(ID, submitted()), refusal('storage', /the disk is full/));
+    await assertRefused(platform.submit(ID, submitted()), 'storage', /the disk is full/);
     assert.deepEqual(await halves(store), []);
     failing = false;
     await platform.submit(ID, submitted({ threads: 2 }));
@@ -112,7 +112,7 @@ describe('a submission that is not stored completely', deadline, () => {
     attach(obedient);
     await until(() => platform.plugins().length > 0);
     failing = true;
-    await assert.rejects(platform.submit(ID, submitted()), refusal('storage', /the database is away/));
+    await assertRefused(platform.submit(ID, submitted()), 'storage', /the database is away/);
     await platform.submit(ID, submitted());
     assert.equal((await eventsOf(platform, ID)).at(-1)?.kind, 'done');
   });

@@ -10,7 +10,7 @@ import {
 import type { EvaluationJob } from '../../src/server/job.js';
 import { type EvaluationLeases, Jobs } from '../../src/server/jobs.js';
 import { MemoryResultStore } from '../../src/store/memory/open.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 import { takenByAnother } from './fake-platform.js';
 import { until } from '../support/until.js';
 
@@ -158,7 +158,7 @@ test('a server drops what another server has taken over, and keeps the rest', as
   others.add('evaluation-1');
   await jobs.abandonLost();
   assert.deepEqual([abandoned, jobs.has('evaluation-1'), jobs.has('evaluation-2')], [['evaluation-1'], false, true]);
-  await assert.rejects(added[0]?.start() ?? assert.fail(), refusal('unavailable', /^another server has this/));
+  await assertRefused(added[0]?.start() ?? assert.fail(), 'unavailable', /^another server has this/);
   assert.deepEqual(await added[1]?.start(), { evaluationId: 'evaluation-2', attempt: 1 });
   jobs.clear();
   assert.equal(jobs.size, 0);
@@ -171,7 +171,7 @@ test('a caller that leaves does not wait for the work of another one', async () 
   const leaving = new AbortController();
   const second = alone.runAlone('evaluation', () => assert.fail(), leaving.signal);
   leaving.abort();
-  await assert.rejects(second, refusal('cancelled'));
+  await assertRefused(second, 'cancelled');
   end();
   await first;
 });

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { collect } from '../../src/base/collect.js';
 import { evaluationCollections, type EvaluationRecord } from '../../src/evaluation/records.js';
 import type { EvaluationLeases } from '../../src/server/jobs.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 import { until } from '../support/until.js';
 import { AGENT, directoryWith, openPlatform, SOLE_LEASES, submitted, takenByAnother } from './fake-platform.js';
 import { patient } from './scripted-evaluation.js';
@@ -49,8 +50,8 @@ describe('an evaluation that another server runs', { timeout: 60_000 }, () => {
     await records.put(recordOf(ID, 'running'));
     const cancelled = platform.cancel(ID);
     platform.close();
-    await assert.rejects(cancelled, refusal('timeout', /^another server runs the evaluation evaluation-1 and has not/));
-    await assert.rejects(platform.cancel('evaluation-2'), refusal('not_found'));
+    await assertRefused(cancelled, 'timeout', /^another server runs the evaluation evaluation-1 and has not/);
+    await assertRefused(platform.cancel('evaluation-2'), 'not_found');
   });
 
   it('is waited for during 24 s, less than a client waits', async (t) => {
@@ -69,7 +70,7 @@ describe('an evaluation that another server runs', { timeout: 60_000 }, () => {
     assert.ok(!isOver);
     // Twice the time: it may have begun to count after the first step of the clock.
     passedMs = 48_000;
-    await assert.rejects(cancelled, refusal('timeout', /check again later$/));
+    await assertRefused(cancelled, 'timeout', /check again later$/);
   });
 });
 
@@ -80,9 +81,7 @@ describe('the watch of other servers', { timeout: 60_000 }, () => {
     await records.put(recordOf('running-one', 'running'));
     for (const evaluation of ['running-one', 'unknown-one', 'ended-one']) await cancellations.put({ evaluation });
     const left = async () => {
-      const ids: string[] = [];
-      for await (const { evaluation } of cancellations.find({})) ids.push(evaluation);
-      return ids;
+      return (await collect(cancellations.find({}))).map(({ evaluation }) => evaluation);
     };
     await until(async () => (await left()).length === 1);
     assert.deepEqual(await left(), ['running-one']);

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { PlatformError } from '../../src/base/errors.js';
 import type { EvaluationEvent, PlatformEvent } from '../../src/evaluation/event.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 import { until } from '../support/until.js';
 import { full, never, withChanges } from './changing-store.js';
 import { memoryLink } from './memory-link.js';
@@ -27,10 +27,7 @@ async function fresh(t: TestContext, limits = {}) {
 
 /** Asserts that a call ends before its client gives up, although the store is silent. */
 const refusedInTime = (call: Promise<unknown>) =>
-  assert.rejects(
-    call,
-    refusal('timeout', /^the store of this server has not answered for 0\.2 s; the server's messages/),
-  );
+  assertRefused(call, 'timeout', /^the store of this server has not answered for 0\.2 s; the server's messages/);
 
 describe('a store that does not answer', deadline, () => {
   const limits = { answerMs: 200 };
@@ -262,7 +259,7 @@ describe('an evaluation', deadline, () => {
     await platform.submit('evaluation-0', submitted());
     await platform.submit(ID, submitted());
     isAway = true;
-    await assert.rejects(platform.cancel(ID), refusal('unavailable', /has not answered for 90 s/));
+    await assertRefused(platform.cancel(ID), 'unavailable', /has not answered for 90 s/);
     isAway = false;
     await until(async () => (await platform.get(ID)).record.state === 'cancelled');
   });
@@ -274,7 +271,7 @@ describe('an evaluation', deadline, () => {
     t.after(() => platform.close());
     await platform.submit(ID, submitted());
     isFull = true;
-    await assert.rejects(platform.cancel(ID), refusal('storage', /the disk is full/));
+    await assertRefused(platform.cancel(ID), 'storage', /the disk is full/);
     isFull = false;
     attach(obedient);
     assert.equal((await eventsOf(platform, ID)).at(-1)?.kind, 'done');
@@ -458,12 +455,12 @@ describe('a plugin that', deadline, () => {
     const { platform, attach } = await fresh(t);
     attach(scripted(() => assert.fail(), z.strictObject({ deep: z.int().min(1) })));
     const refused = (changes: Readonly<Record<string, unknown>>, message: RegExp): Promise<void> =>
-      assert.rejects(platform.submit(ID, submitted(changes)), refusal('manifest', message));
+      assertRefused(platform.submit(ID, submitted(changes)), 'manifest', message);
     const settings = { deep: 0, depth: 3 };
     await refused({ settings }, /^tiny\.yml:1:\d+: settings\.deep: expected .*, found the number 0\n/);
     await refused({ settings }, /settings\.depth: expected .*, found the unknown key "depth"/);
     await refused({ matrix: { threads: [1] } }, /^tiny\.yml:1:\d+: matrix: expected no matrix, which this plugin/);
-    await assert.rejects(platform.get(ID), refusal('not_found', /evaluation-1/));
+    await assertRefused(platform.get(ID), 'not_found', /evaluation-1/);
   });
 
   it('says when the run begins what no schema can say, with the place', async (t) => {
@@ -490,10 +487,7 @@ describe('plugins', deadline, () => {
     const { platform, attach } = await fresh(t);
     const links = Array.from({ length: 256 }, () => memoryLink());
     const attached = links.map((link) => platform.attach(link.platform));
-    await assert.rejects(
-      platform.attach(memoryLink().platform),
-      refusal('exhausted', /256 plugins are attached already/),
-    );
+    await assertRefused(platform.attach(memoryLink().platform), 'exhausted', /256 plugins are attached already/);
     for (const link of links) link.plugin.close();
     await Promise.allSettled(attached);
     attach(obedient);

@@ -21,7 +21,7 @@ import { openMemoryStore } from '../../src/store/memory/open.js';
 import { coloredPictures } from '../agent/support/colored-pictures.js';
 import { foundIn, predictClient } from '../agent/support/predict-client.js';
 import { predictionModels } from '../agent/support/prediction-models.js';
-import { hasStatus, rawClient } from '../agent/support/raw-client.js';
+import { assertStatus, hasStatus, rawClient } from '../agent/support/raw-client.js';
 import { offer } from '../directory/support/offer.js';
 import { until } from '../support/until.js';
 
@@ -79,10 +79,7 @@ describe('predicting through a server', { timeout: 300_000 }, () => {
     await client.reset(id);
     assert.deepEqual(foundIn(await client.images(id, pictures, { batchSize: 2 })), foundIn(expected));
     assert.equal((await client.dataset(id, 'synthetic', '2')).responses.length, 2);
-    await assert.rejects(
-      client.urls(id, ['http://127.0.0.1/']),
-      hasStatus(status.INVALID_ARGUMENT, /points at this machine/),
-    );
+    await assertStatus(client.urls(id, ['http://127.0.0.1/']), status.INVALID_ARGUMENT, /points at this machine/);
 
     const each = connectPredictions(server.address, 'server');
     t.after(() => each.close());
@@ -96,7 +93,7 @@ describe('predicting through a server', { timeout: 300_000 }, () => {
     assert.deepEqual(outcomes, ['features', 'features', 'features', 'failure']);
 
     await client.closeModel(id);
-    await assert.rejects(client.images(id, pictures), hasStatus(status.NOT_FOUND, /through this server; open one/));
+    await assertStatus(client.images(id, pictures), status.NOT_FOUND, /through this server; open one/);
   });
 
   test('uses another agent if one does not answer', async (t) => {
@@ -108,10 +105,8 @@ describe('predicting through a server', { timeout: 300_000 }, () => {
   test('uses only the requested agent', async (t) => {
     const { open } = await serverWith(t, [{ address: NOBODY, models: ['relu'] }, { models: ['relu'] }]);
     const options = { agent: NOBODY };
-    await assert.rejects(
-      open(PredictorOpenRequest.fromPartial({ modelName: 'relu', options })),
-      hasStatus(status.UNAVAILABLE, /127\.0\.0\.1:1 does not answer/),
-    );
+    const asked = open(PredictorOpenRequest.fromPartial({ modelName: 'relu', options }));
+    await assertStatus(asked, status.UNAVAILABLE, /127\.0\.0\.1:1 does not answer/);
   });
 
   test('gives for each agent the reason why it does not fit', async (t) => {
@@ -120,12 +115,10 @@ describe('predicting through a server', { timeout: 300_000 }, () => {
       { address: '127.0.0.1:2', models: ['other'] },
     ]);
     const request = { modelName: 'relu', frameworkName: 'ONNX Runtime', frameworkVersion: '^1.20' };
-    await assert.rejects(
+    await assertStatus(
       open(request),
-      hasStatus(
-        status.FAILED_PRECONDITION,
-        /127\.0\.0\.1:1: expected ONNX Runtime \^1\.20, found onnxruntime 1\.10\.0\n {2}127\.0\.0\.1:2: it does not have the model "relu"/,
-      ),
+      status.FAILED_PRECONDITION,
+      /127\.0\.0\.1:1: expected ONNX Runtime \^1\.20, found onnxruntime 1\.10\.0\n {2}127\.0\.0\.1:2: it does not have the model "relu"/,
     );
   });
 
@@ -134,12 +127,12 @@ describe('predicting through a server', { timeout: 300_000 }, () => {
     const agent = rawClient(addresses[0] ?? '');
     t.after(() => agent.close());
     const request = PredictorOpenRequest.fromPartial({ modelName: 'nothing' });
-    await assert.rejects(open(request), hasStatus(status.NOT_FOUND, /no registered agent has the model "nothing"; `/));
-    await assert.rejects(agent.unary(PredictService.open, request), hasStatus(status.NOT_FOUND, /nothing/));
+    await assertStatus(open(request), status.NOT_FOUND, /no registered agent has the model "nothing"; `/);
+    await assertStatus(agent.unary(PredictService.open, request), status.NOT_FOUND, /nothing/);
     const version = { modelName: 'relu', modelVersion: '^99' };
-    await assert.rejects(open(version), hasStatus(status.NOT_FOUND, /the model "relu" \^99/));
+    await assertStatus(open(version), status.NOT_FOUND, /the model "relu" \^99/);
     const { open: only } = await serverWith(t, [{ address: NOBODY, models: ['other'] }]);
-    await assert.rejects(only(request), hasStatus(status.NOT_FOUND, /no registered agent has the model "nothing"/));
+    await assertStatus(only(request), status.NOT_FOUND, /no registered agent has the model "nothing"/);
   });
 
   test('refuses an invalid request before it asks an agent', async (t) => {
@@ -151,9 +144,9 @@ describe('predicting through a server', { timeout: 300_000 }, () => {
     const nobody = ResetRequest.fromPartial({ id: 'nobody' });
     const closed = hasStatus(status.NOT_FOUND, /no model is open under the id "nobody" through this server/);
     await assert.rejects(raw.unary(PredictService.reset, nobody), closed);
-    await assert.rejects(open({}), hasStatus(status.INVALID_ARGUMENT, /model_name is empty/));
+    await assertStatus(open({}), status.INVALID_ARGUMENT, /model_name is empty/);
     const wrong = { modelName: 'relu', modelVersion: 'newest of all' };
-    await assert.rejects(open(wrong), hasStatus(status.INVALID_ARGUMENT, /model_version: "newest of all" is not/));
+    await assertStatus(open(wrong), status.INVALID_ARGUMENT, /model_version: "newest of all" is not/);
   });
 
   test('remembers the models that were used last', async (t) => {
@@ -217,12 +210,13 @@ describe('predicting through a server', { timeout: 300_000 }, () => {
       { address: NOBODY, models: ['relu'] },
       { address: '127.0.0.1:2', models: ['relu'] },
     ]);
-    await assert.rejects(
+    await assertStatus(
       open({ modelName: 'relu' }),
-      hasStatus(status.FAILED_PRECONDITION, /127\.0\.0\.1:1 does not answer[\s\S]*127\.0\.0\.1:2 does not answer/),
+      status.FAILED_PRECONDITION,
+      /127\.0\.0\.1:1 does not answer[\s\S]*127\.0\.0\.1:2 does not answer/,
     );
     const { open: alone } = await serverWith(t, []);
-    await assert.rejects(alone({ modelName: 'relu' }), hasStatus(status.UNAVAILABLE, /no agent is registered/));
+    await assertStatus(alone({ modelName: 'relu' }), status.UNAVAILABLE, /no agent is registered/);
   });
 
   test('leaves its agents when it ends', async (t) => {
@@ -250,7 +244,7 @@ describe('predicting through a server', { timeout: 300_000 }, () => {
     t.after(() => direct.close());
     const id = await client.open('relu');
     await direct.closeModel(id);
-    await assert.rejects(client.dataset(id, 'synthetic', '1'), hasStatus(status.NOT_FOUND, /no model is open/));
-    await assert.rejects(client.dataset(id, 'synthetic', '1'), hasStatus(status.NOT_FOUND, /through this server/));
+    await assertStatus(client.dataset(id, 'synthetic', '1'), status.NOT_FOUND, /no model is open/);
+    await assertStatus(client.dataset(id, 'synthetic', '1'), status.NOT_FOUND, /through this server/);
   });
 });

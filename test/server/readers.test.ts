@@ -16,7 +16,7 @@ import type { CollectionDefinition } from '../../src/store/collection.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { forked, handMadeClient, messagePrefix } from '../rpc/support/hostile.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 import { openPlatform, submission, submitted } from './fake-platform.js';
 import { obedient, scripted } from './scripted-evaluation.js';
 import type { ServerProcessOptions } from './server-process.js';
@@ -169,7 +169,7 @@ describe('a reader', deadline, () => {
     await client.submit(ID, submission());
     const followed = Array.from({ length: 32 }, () => client.follow(ID, 0)[Symbol.asyncIterator]());
     await Promise.all(followed.map((events) => events.next()));
-    await assert.rejects(lastEvent(client.follow(ID, 0)), refusal('exhausted', /follows 32 evaluations already/));
+    await assertRefused(lastEvent(client.follow(ID, 0)), 'exhausted', /follows 32 evaluations already/);
     await followed[0]?.return?.();
     end();
     const last = await untilTaken(() => lastEvent(client.follow(ID, 0)));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { collect } from '../../src/base/collect.js';
 import { connectEvaluations, type EvaluationClient } from '../../src/evaluation/client/evaluation-client.js';
 import { isFinal, type LoggedEvent } from '../../src/evaluation/event.js';
 import type { Submission } from '../../src/evaluation/submission.js';
@@ -58,9 +59,7 @@ async function atWork(t: TestContext, modelCount = 1) {
 }
 
 async function told({ client }: ServerHere): Promise<readonly LoggedEvent[]> {
-  const events: LoggedEvent[] = [];
-  for await (const logged of client.follow(ID, 0)) if (logged.event.kind !== 'measuring') events.push(logged);
-  return events;
+  return (await collect(client.follow(ID, 0))).filter(({ event }) => event.kind !== 'measuring');
 }
 
 /** Asserts that the events are those of an evaluation that was done once, in this many runs, with none left out. */

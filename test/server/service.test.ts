@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { collect } from '../../src/base/collect.js';
 import { PlatformError } from '../../src/base/errors.js';
 import { evaluationCollections } from '../../src/evaluation/records.js';
 import { EvaluationServiceService } from '../../src/generated/mlmodelscope/evaluation/v1/evaluation_service.js';
@@ -54,8 +55,7 @@ describe('the evaluation service', deadline, () => {
     const { client, attach } = await serving(t);
     await attach(obedient);
     assert.equal((await client.submit(ID, submission())).state, 'queued');
-    const kinds: string[] = [];
-    for await (const { event } of client.follow(ID, 0)) kinds.push(event.kind);
+    const kinds = (await collect(client.follow(ID, 0))).map(({ event }) => event.kind);
     assert.deepEqual(kinds, ['started', 'done']);
     const { evaluation, last } = await client.get(ID);
     assert.deepEqual([evaluation.state, last?.event], ['done', { kind: 'done', partial: false }]);
@@ -79,8 +79,7 @@ describe('the evaluation service', deadline, () => {
     const [[, external = assert.fail()] = assert.fail()] = modelsWithExternalTensor('/etc/passwd');
     const more = [['bad.onnx', Buffer.from('no model')] as const, ['external.onnx', external] as const];
     await client.submit(ID, { ...rest, files: new Map([...files, ...more]) });
-    const told = [];
-    for await (const { event } of client.follow(ID, 0)) told.push(event);
+    const told = (await collect(client.follow(ID, 0))).map(({ event }) => event);
     const warnings = told.flatMap((event) => (event.kind === 'note' ? [`${event.level}: ${event.message}`] : []));
     const reasons = [/^warning: bad: bad\.onnx/, /^warning: external: external\.onnx.* external file/];
     assert.equal(warnings.length, reasons.length);
@@ -230,8 +229,7 @@ describe('the evaluation service', deadline, () => {
     await attach(obedient);
     await client.submit(ID, submission());
     for (let times = 0; times < 40; times++) {
-      const kinds: string[] = [];
-      for await (const { event } of client.follow(ID, 0)) kinds.push(event.kind);
+      const kinds = (await collect(client.follow(ID, 0))).map(({ event }) => event.kind);
       assert.equal(kinds.at(-1), 'done');
     }
   });

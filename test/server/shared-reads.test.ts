@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { SharedReads } from '../../src/server/shared-reads.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 
 /** Reads, each of which gives its number, and the signals of their ends. */
 function counted() {
@@ -54,7 +54,7 @@ test('a reader that leaves while it waits gets the reason, and takes no place', 
   const leaving = new AbortController();
   const left = reads.open('b', read, { signal: leaving.signal });
   leaving.abort();
-  await assert.rejects(left, refusal('cancelled'));
+  await assertRefused(left, 'cancelled');
   first.close();
   assert.equal((await reads.open('c', read)).value, 2);
 });

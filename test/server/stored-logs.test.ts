@@ -11,7 +11,7 @@ import { EvaluationReader } from '../../src/server/evaluation-reader.js';
 import { Followers } from '../../src/server/followers.js';
 import { StoredLogs } from '../../src/server/stored-logs.js';
 import { MemoryResultStore } from '../../src/store/memory/open.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused, refusal } from '../rpc/support/refusal.js';
 
 test(
   'a reader of an evaluation that another server runs gets the events that it adds',
@@ -143,7 +143,7 @@ test('at most 32 logs are open at a time, and a reader that leaves does not wait
   const leaving = new AbortController();
   const left = logs.open('evaluation-32', leaving.signal);
   leaving.abort();
-  await assert.rejects(left, refusal('cancelled'));
+  await assertRefused(left, 'cancelled');
   let isOpen = false;
   const waiting = logs.open('evaluation-33').then((log) => {
     isOpen = true;
@@ -193,6 +193,6 @@ test('an evaluation that is not there is not found, and its follower is told', a
   await assert.rejects(reader.get('an-evaluation'), missing);
   await assert.rejects(reader.follow('an-evaluation', 0, new AbortController().signal).next(), missing);
   for (const id of ['../../etc/passwd', 'short', 'x'.repeat(65), ' an-evaluation'])
-    await assert.rejects(reader.get(id), refusal('not_found', /^there is no evaluation of that id here/));
+    await assertRefused(reader.get(id), 'not_found', /^there is no evaluation of that id here/);
   assert.equal(open(), 0);
 });

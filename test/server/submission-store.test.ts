@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { collect } from '../../src/base/collect.js';
 import { PlatformError } from '../../src/base/errors.js';
 import { evaluationCollections, type EvaluationRecord } from '../../src/evaluation/records.js';
 import { getSubmission, putSubmission, removeHalfSubmissions } from '../../src/server/submission-store.js';
@@ -34,9 +35,7 @@ async function storing() {
     return found;
   };
   const arriving = async () => {
-    const ids: string[] = [];
-    for await (const { evaluation } of collections.arrivals.find({})) ids.push(evaluation);
-    return ids;
+    return (await collect(collections.arrivals.find({}))).map(({ evaluation }) => evaluation);
   };
   return { store, collections, partsOf, arriving };
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { collect } from '../../src/base/collect.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 import fc, { anyCharacter } from '../support/property.js';
 import { z } from 'zod';
 import { MAX_KEY_BYTES, type Collection, type CollectionDefinition } from '../../src/store/collection.js';
@@ -28,16 +30,11 @@ export function note(title: string, changes: Partial<Note> = {}): Note {
   return { shelf: 'a', title, author: 'ann', year: '2020', pages: 1, ...changes };
 }
 
-export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-}
-
 /** The requirements on every backend's collections. `open` gives a new, empty store, and cleans up after the test. */
 export function collectionContract(name: string, open: (t: TestContext) => Promise<ResultStore>): void {
   const openNotes = async (t: TestContext): Promise<Collection<Note>> => (await open(t)).collection(NOTES);
-  const titles = async (notes: AsyncIterable<Note>): Promise<string[]> => (await all(notes)).map(({ title }) => title);
+  const titles = async (notes: AsyncIterable<Note>): Promise<string[]> =>
+    (await collect(notes)).map(({ title }) => title);
 
   describe(`collections of the ${name} result store`, () => {
     it('gets what was put, by its whole key', async (t) => {
@@ -51,7 +48,7 @@ export function collectionContract(name: string, open: (t: TestContext) => Promi
     it('finds nothing where nothing was put', async (t) => {
       const notes = await openNotes(t);
       assert.equal(await notes.get({ shelf: 'a', title: 'x' }), undefined);
-      assert.deepEqual(await all(notes.find({})), []);
+      assert.deepEqual(await collect(notes.find({})), []);
       assert.equal(await notes.delete({ shelf: 'a' }), 0);
     });
 
@@ -84,8 +81,8 @@ export function collectionContract(name: string, open: (t: TestContext) => Promi
       await notes.put(note('x', { pages: 1 }));
       await notes.put(note('x', { pages: 2, author: 'bob' }));
       await notes.put(note('x', { pages: 2, author: 'bob' }));
-      assert.deepEqual(await all(notes.find({})), [note('x', { pages: 2, author: 'bob' })]);
-      assert.deepEqual(await all(notes.find({ author: 'ann' })), []);
+      assert.deepEqual(await collect(notes.find({})), [note('x', { pages: 2, author: 'bob' })]);
+      assert.deepEqual(await collect(notes.find({ author: 'ann' })), []);
       assert.deepEqual(await titles(notes.find({ author: 'bob' })), ['x']);
     });
 
@@ -93,8 +90,8 @@ export function collectionContract(name: string, open: (t: TestContext) => Promi
       const notes = await openNotes(t);
       const { author, ...anonymous } = note('x');
       await notes.put(anonymous);
-      assert.deepEqual(await all(notes.find({ author: author ?? '' })), []);
-      assert.deepEqual(await all(notes.find({ shelf: 'a' })), [anonymous]);
+      assert.deepEqual(await collect(notes.find({ author: author ?? '' })), []);
+      assert.deepEqual(await collect(notes.find({ shelf: 'a' })), [anonymous]);
     });
 
     it('deletes what a match finds, and says how many', async (t) => {
@@ -104,18 +101,18 @@ export function collectionContract(name: string, open: (t: TestContext) => Promi
       );
       assert.equal(await notes.delete({ author: 'bob' }), 100);
       assert.equal(await notes.delete({ author: 'bob' }), 0);
-      assert.equal((await all(notes.find({ author: 'ann' }))).length, 200);
+      assert.equal((await collect(notes.find({ author: 'ann' }))).length, 200);
       assert.equal(await notes.delete({ shelf: 'a', title: 'n1' }), 1);
       assert.equal(await notes.delete({}), 199);
-      assert.deepEqual(await all(notes.find({})), []);
+      assert.deepEqual(await collect(notes.find({})), []);
     });
 
     it('keeps kinds apart, and measurements and kinds', async (t) => {
       const store = await open(t);
       const others: CollectionDefinition<Note> = { ...NOTES, name: 'notes_2' };
       await store.collection(NOTES).put(note('x'));
-      assert.deepEqual(await all(store.collection(others).find({})), []);
-      assert.deepEqual(await all(store.collection(others).find({ author: 'ann' })), []);
+      assert.deepEqual(await collect(store.collection(others).find({})), []);
+      assert.deepEqual(await collect(store.collection(others).find({ author: 'ann' })), []);
       assert.equal(await store.collection(others).delete({}), 0);
       assert.deepEqual(await store.listSystems(), []);
       assert.deepEqual(await titles(store.collection(NOTES).find({})), ['x']);
@@ -135,7 +132,7 @@ export function collectionContract(name: string, open: (t: TestContext) => Promi
       const notes = await openNotes(t);
       const puts = Array.from({ length: 60 }, (_, index) => note(`n${index % 20}`, { pages: index }));
       await Promise.all(puts.map((put) => notes.put(put)));
-      const found = await all(notes.find({}));
+      const found = await collect(notes.find({}));
       assert.deepEqual(
         found.map(({ pages }) => pages).sort((a, b) => a - b),
         [...Array(20).keys()].map((i) => i + 40),
@@ -146,7 +143,7 @@ export function collectionContract(name: string, open: (t: TestContext) => Promi
       const notes = await openNotes(t);
       assert.equal(await notes.insert(note('x', { pages: 1 })), true);
       assert.equal(await notes.insert(note('x', { pages: 2 })), false);
-      assert.deepEqual(await all(notes.find({ author: 'ann' })), [note('x', { pages: 1 })]);
+      assert.deepEqual(await collect(notes.find({ author: 'ann' })), [note('x', { pages: 1 })]);
       // An answer may be lost, and the request made again.
       assert.equal(await notes.insert(note('x', { pages: 1 })), true);
       await notes.delete({ shelf: 'a', title: 'x' });
@@ -162,7 +159,7 @@ export function collectionContract(name: string, open: (t: TestContext) => Promi
       );
       assert.equal(inserted.filter(Boolean).length, 3);
       const winners = inserted.flatMap((isThere, index) => (isThere ? [index] : []));
-      const pages = (await all(store.collection(NOTES).find({}))).map((found) => found.pages);
+      const pages = (await collect(store.collection(NOTES).find({}))).map((found) => found.pages);
       assert.deepEqual(
         pages.sort((a, b) => a - b),
         winners,
@@ -171,8 +168,9 @@ export function collectionContract(name: string, open: (t: TestContext) => Promi
 
     it('refuses a document that breaks the schema, naming it and the field, and stores nothing of the same call', async (t) => {
       const notes = await openNotes(t);
-      await assertRefused(notes.putMany([note('x'), note('y', { pages: Number.NaN })]), /notes \(a, y\).*pages/);
-      assert.deepEqual(await all(notes.find({})), []);
+      const asked = notes.putMany([note('x'), note('y', { pages: Number.NaN })]);
+      await assertRefused(asked, 'storage', /notes \(a, y\).*pages/);
+      assert.deepEqual(await collect(notes.find({})), []);
     });
 
     it('takes keys up to the limit, refuses longer ones, and finds nothing by them', async (t) => {
@@ -180,13 +178,11 @@ export function collectionContract(name: string, open: (t: TestContext) => Promi
       const longest = 'ü'.repeat(MAX_KEY_BYTES / 2 - 1);
       await notes.put(note(`${longest}x`, { author: 'é'.repeat(MAX_KEY_BYTES / 2) }));
       assert.equal((await titles(notes.find({ shelf: 'a' })))[0], `${longest}x`);
-      await assertRefused(
-        notes.put(note(`${longest}xy`)),
-        /its key or index has 601 bytes, more than the limit of 600/,
-      );
-      await assertRefused(notes.put(note('x', { author: 'a'.repeat(601) })), /601 bytes/);
-      await assertRefused(notes.put(note('\ud800')), /no valid Unicode/);
-      assert.deepEqual(await all(notes.find({ author: 'a'.repeat(10_000) })), []);
+      const asked = notes.put(note(`${longest}xy`));
+      await assertRefused(asked, 'storage', /its key or index has 601 bytes, more than the limit of 600/);
+      await assertRefused(notes.put(note('x', { author: 'a'.repeat(601) })), 'storage', /601 bytes/);
+      await assertRefused(notes.put(note('\ud800')), 'storage', /no valid Unicode/);
+      assert.deepEqual(await collect(notes.find({ author: 'a'.repeat(10_000) })), []);
       assert.equal(await notes.get({ shelf: 'a', title: 'a'.repeat(10_000) }), undefined);
     });
 
@@ -205,15 +201,15 @@ export function collectionContract(name: string, open: (t: TestContext) => Promi
         break;
       }
       for await (const { shelf, title } of notes.find({})) await notes.delete({ shelf, title });
-      assert.deepEqual(await all(notes.find({})), []);
+      assert.deepEqual(await collect(notes.find({})), []);
     });
 
     it('refuses fields that documents are not found by, and names that a store needs itself', async (t) => {
       const store = await open(t);
       const notes = store.collection(NOTES);
       const internal = { name: 'PlatformError', code: 'internal' };
-      await assert.rejects(all(notes.find({ title: 'x' })), internal);
-      await assert.rejects(all(notes.find({ pages: 1 })), internal);
+      await assert.rejects(collect(notes.find({ title: 'x' })), internal);
+      await assert.rejects(collect(notes.find({ pages: 1 })), internal);
       await assert.rejects(notes.get({ shelf: 'a' }), internal);
       assert.throws(() => store.collection({ ...NOTES, name: 'measurements' }), internal);
       assert.throws(() => store.collection({ ...NOTES, name: 'No name' }), internal);
@@ -233,11 +229,11 @@ export function collectionContract(name: string, open: (t: TestContext) => Promi
       const store = await open(t);
       const notes = store.collection(NOTES);
       await store.close();
-      await assertRefused(notes.put(note('x')), /closed/);
-      await assertRefused(notes.insert(note('x')), /closed/);
-      await assertRefused(notes.get({ shelf: 'a', title: 'x' }), /closed/);
-      await assertRefused(all(notes.find({})), /closed/);
-      await assertRefused(notes.delete({}), /closed/);
+      await assertRefused(notes.put(note('x')), 'storage', /closed/);
+      await assertRefused(notes.insert(note('x')), 'storage', /closed/);
+      await assertRefused(notes.get({ shelf: 'a', title: 'x' }), 'storage', /closed/);
+      await assertRefused(collect(notes.find({})), 'storage', /closed/);
+      await assertRefused(notes.delete({}), 'storage', /closed/);
     });
 
     it('gives back any document as it was, by its key and by its indexes', async (t) => {
@@ -250,18 +246,14 @@ export function collectionContract(name: string, open: (t: TestContext) => Promi
         for (const one of last) {
           assert.deepEqual(await notes.get({ shelf: one.shelf, title: one.title }), one);
           const sameYear = last.filter(({ year, shelf }) => year === one.year && shelf === one.shelf);
-          const found = await all(notes.find({ year: one.year, shelf: one.shelf }));
+          const found = await collect(notes.find({ year: one.year, shelf: one.shelf }));
           assert.deepEqual(new Set(found), new Set(sameYear));
         }
-        assert.deepEqual(await all(notes.find({})), last.toSorted(byKey));
+        assert.deepEqual(await collect(notes.find({})), last.toSorted(byKey));
       });
       await fc.assert(property, { numRuns: 30 });
     });
   });
-}
-
-async function assertRefused(promise: Promise<unknown>, message: RegExp): Promise<void> {
-  await assert.rejects(promise, { name: 'PlatformError', code: 'storage', message });
 }
 
 function sameKey(one: Note, other: Note): boolean {

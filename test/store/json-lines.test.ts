@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { collect } from '../../src/base/collect.js';
 import { PlatformError } from '../../src/base/errors.js';
 import { withSnakeKeys } from '../../src/base/snake-case.js';
 import { fromJsonLines, readLines, toJsonLines } from '../../src/store/json-lines.js';
@@ -16,34 +17,28 @@ async function* each<T>(values: Iterable<T>): AsyncIterable<T> {
   for (const value of values) yield await Promise.resolve(value);
 }
 
-async function allOf<T>(values: AsyncIterable<T>): Promise<readonly T[]> {
-  const all: T[] = [];
-  for await (const value of values) all.push(value);
-  return all;
-}
-
 // A line is longer than several chunks, a chunk holds several lines, and characters of several bytes are torn apart.
 for (const size of [7, 100, 1_000_000]) {
   test(`records are read as they were written, in chunks of ${size} bytes`, async () => {
-    const bytes = Buffer.from((await allOf(toJsonLines(each(RECORDS)))).join(''));
+    const bytes = Buffer.from((await collect(toJsonLines(each(RECORDS)))).join(''));
     const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) => {
       return bytes.subarray(i * size, (i + 1) * size);
     });
-    assert.deepEqual(await allOf(fromJsonLines(each(chunks), 'a file')), RECORDS);
+    assert.deepEqual(await collect(fromJsonLines(each(chunks), 'a file')), RECORDS);
   });
 }
 
 test('records of version 2, with the keys of measurements in camelCase, are read', async () => {
   const lines = [{ format: 'mlmodelscope-store', version: 2 }, ...RECORDS].map((line) => `${JSON.stringify(line)}\n`);
   assert.ok(lines.join('').includes('"runMs"'));
-  assert.deepEqual(await allOf(fromJsonLines(each([Buffer.from(lines.join(''))]), 'a file')), RECORDS);
+  assert.deepEqual(await collect(fromJsonLines(each([Buffer.from(lines.join(''))]), 'a file')), RECORDS);
 });
 
 test('measurements are written with keys in snake_case, documents with the keys of their kind', async () => {
   const collection = { name: 'notes', key: ['noteId'], indexes: [] };
   const document = { noteId: 'a', run_ms: 1, someText: 'b' };
   const records: readonly TransferRecord[] = [...RECORDS, { kind: 'document', collection, document }];
-  const text = (await allOf(toJsonLines(each(records)))).join('');
+  const text = (await collect(toJsonLines(each(records)))).join('');
   const lines = text
     .trimEnd()
     .split('\n')
@@ -51,14 +46,14 @@ test('measurements are written with keys in snake_case, documents with the keys 
   for (const line of lines) assertOfSchema('store-export-line', line);
   assert.ok(text.includes('"run_ms":[') && !text.includes('"runMs"'));
   assert.deepEqual(lines.at(-1), { kind: 'document', collection, document });
-  assert.deepEqual(await allOf(fromJsonLines(each([Buffer.from(text)]), 'a file')), records);
+  assert.deepEqual(await collect(fromJsonLines(each([Buffer.from(text)]), 'a file')), records);
 });
 
 const FIRST_LINE = '{"format":"mlmodelscope-store","version":3}';
 
 async function refusalOf(...lines: readonly string[]): Promise<string> {
   const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''));
-  const error = await allOf(fromJsonLines(each([bytes]), 'a file')).then(
+  const error = await collect(fromJsonLines(each([bytes]), 'a file')).then(
     () => assert.fail('the file is taken'),
     (thrown: unknown) => thrown,
   );
@@ -108,7 +103,7 @@ test('a line is read if it has the most bytes, and refused with its number if it
   const newline = Buffer.from('\n');
   // Each line comes in three chunks, and the lines before it do not count.
   const chunks = [1, 2, 3].flatMap(() => [line.subarray(0, 10), line.subarray(10), newline]);
-  assert.equal((await allOf(readLines(each(chunks), 'a file', most))).length, 3);
+  assert.equal((await collect(readLines(each(chunks), 'a file', most))).length, 3);
   const longer = [...chunks, line, Buffer.from(' ')];
-  await assert.rejects(allOf(readLines(each(longer), 'a file', most)), /a file:4: longer than 1 MiB\./);
+  await assert.rejects(collect(readLines(each(longer), 'a file', most)), /a file:4: longer than 1 MiB\./);
 });

@@ -4,7 +4,7 @@ import type { Clock } from '../../src/base/clock.js';
 import { PlatformError } from '../../src/base/errors.js';
 import { Leases } from '../../src/store/leases/leases.js';
 import type { ResultStore } from '../../src/store/result-store.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 import { withChanges } from '../server/changing-store.js';
 import { fast, suspendable } from './fast-clock.js';
 
@@ -109,7 +109,7 @@ export function leasesContract(name: string, open: (t: TestContext) => Promise<R
         'evaluation',
         fast,
       );
-      await assert.rejects(leases.take(['one']), refusal('unavailable', /away/));
+      await assertRefused(leases.take(['one']), 'unavailable', /away/);
       isAway = false;
       assert.equal((await leases.take(['one'])).size, 0);
       await leases.close();

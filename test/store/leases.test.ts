@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
+import { collect } from '../../src/base/collect.js';
 import { ownLife } from '../../src/base/process-life.js';
 import { HOLDERS, newHolder, Leases } from '../../src/store/leases/leases.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { withChanges } from '../server/changing-store.js';
-import { all } from './collection-contract.js';
 import { fast } from './fast-clock.js';
 
 const LEASE_KIND = z.looseObject({ kind: z.string() });
@@ -18,7 +18,7 @@ describe('a holder of leases', () => {
     assert.deepEqual(holder.life, ownLife());
     const store = await openMemoryStore();
     await store.collection(HOLDERS).put(holder);
-    assert.deepEqual(await all(store.collection(HOLDERS).find({})), [holder]);
+    assert.deepEqual(await collect(store.collection(HOLDERS).find({})), [holder]);
   });
 
   it('is one of several in a process', () => {
@@ -38,7 +38,7 @@ describe('leases', () => {
     const collections = (await store.listCollections()).map(({ name }) => name).sort();
     assert.deepEqual(collections, ['lease_holders', 'leases', 'work_leases']);
     const shape = (await store.listCollections()).find(({ name }) => name === 'leases') ?? assert.fail();
-    const held = await all(store.collection({ ...shape, schema: LEASE_KIND }).find({}));
+    const held = await collect(store.collection({ ...shape, schema: LEASE_KIND }).find({}));
     assert.deepEqual(held.map(({ kind }) => kind).sort(), ['evaluation', 'measurement']);
     for (const leases of kinds) await leases.close();
   });
@@ -71,7 +71,7 @@ describe('leases', () => {
     const leases = new Leases(store, 'evaluation', fast);
     await leases.take(['one']);
     await leases.close();
-    assert.deepEqual(await all(store.collection(HOLDERS).find({})), []);
+    assert.deepEqual(await collect(store.collection(HOLDERS).find({})), []);
   });
 
   it('that a holder has already are taken again', async () => {
@@ -102,6 +102,6 @@ describe('leases', () => {
     await setImmediate();
     end();
     await closing;
-    assert.deepEqual(await all(store.collection(HOLDERS).find({})), []);
+    assert.deepEqual(await collect(store.collection(HOLDERS).find({})), []);
   });
 });

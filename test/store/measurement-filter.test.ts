@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { collect } from '../../src/base/collect.js';
 import { filteredKeys, type MeasurementFilter } from '../../src/store/measurement-filter.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
-import { all } from './collection-contract.js';
 import { sampleMeasurement, sampleSystem, SETUP_KEY, signatureOf, SYSTEM } from './sample-measurement.js';
 
 const OTHER_SYSTEM = sampleSystem({ cores: 64 });
@@ -18,7 +18,7 @@ async function meant(filter: MeasurementFilter): Promise<readonly number[]> {
   await store.putMeasurement(sampleMeasurement(3, { conditions: CONDITIONS, measuredAt: '2026-01-02T03:04:05.677Z' }));
   const keys = await filteredKeys(store, filter);
   for (const { setup } of keys) assert.equal(setup, SETUP_KEY);
-  const ofStore = (await all(store.listMeasurements())).map(({ signature }) => signature);
+  const ofStore = (await collect(store.listMeasurements())).map(({ signature }) => signature);
   const ofFilter = keys.map(({ signature }) => signature);
   assert.deepEqual(
     ofFilter,

@@ -4,6 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { collect } from '../../src/base/collect.js';
 import { type Measurement, setupKey } from '../../src/measurement/measurement.js';
 import type { Tables } from '../../src/store/embedded/environment.js';
 import { openEmbeddedStore } from '../../src/store/embedded/open.js';
@@ -14,7 +15,6 @@ import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { countMeasurements, countAll } from '../../src/store/system-counts.js';
 import { putRecords } from '../../src/store/transfer.js';
-import { all } from './collection-contract.js';
 import { sampleMeasurement } from './sample-measurement.js';
 import { temporaryFolder } from './temporary-folder.js';
 
@@ -44,7 +44,7 @@ async function oldStore(t: TestContext, onWarning: (message: string) => void): P
 
 /** Wherever it comes from, it is in today's form. */
 async function assertHasEverything(store: ResultStore): Promise<void> {
-  const measurements = await all(store.listMeasurements());
+  const measurements = await collect(store.listMeasurements());
   // The model and its brick's copies on two occasions, its call and what is subtracted from copies on one.
   assert.equal(measurements.length, 6);
   for (const { protocol, occasion, limits, context } of measurements) {
@@ -100,12 +100,12 @@ describe('what version 0.1 wrote', () => {
 
   it('stands beside what today’s version adds to the same store, and is replaced by what has the same key', async (t) => {
     const store = await oldStore(t, assert.fail);
-    const [old] = await all(store.listMeasurements());
+    const [old] = await collect(store.listMeasurements());
     assert.ok(old !== undefined);
     const newer: Measurement = { ...old, outcome: { kind: 'failure', reason: 'timeout', message: 'too late' } };
     await store.putMeasurement(newer);
     await store.putMeasurement(sampleMeasurement(1, { context: { footprintBytes: 2 ** 20 } }));
-    const measurements = await all(store.listMeasurements());
+    const measurements = await collect(store.listMeasurements());
     assert.equal(measurements.length, 7);
     assert.deepEqual(
       measurements.filter(({ outcome }) => outcome.kind === 'failure'),

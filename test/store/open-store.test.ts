@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { join, relative } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { PlatformError, type ErrorCode } from '../../src/base/errors.js';
+import type { ErrorCode } from '../../src/base/errors.js';
 import { openStore } from '../../src/store/open-store.js';
 import type { StoreOptions } from '../../src/store/result-store.js';
 import { SETUP_KEY, sampleMeasurement, signatureOf, SYSTEM } from './sample-measurement.js';
 import { temporaryFolder } from './temporary-folder.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 import { startTlsServer } from '../rpc/support/tls-server.js';
 
 /** Puts through one URI, finds through another. */
@@ -19,14 +20,13 @@ async function assertSameStore(putUri: string | undefined, findUri: string | und
   await other.close();
 }
 
-async function assertRefused(uri: string, code: ErrorCode, message: RegExp, options: StoreOptions = {}): Promise<void> {
-  await assert.rejects(openStore(uri, options), (error) => {
-    assert(error instanceof PlatformError, String(error));
-    assert.equal(error.code, code);
-    assert.match(error.message, message);
-    assert.doesNotMatch(error.message, /alice|secret/);
-    return true;
-  });
+async function assertUnopened(
+  uri: string,
+  code: ErrorCode,
+  message: RegExp,
+  options: StoreOptions = {},
+): Promise<void> {
+  await assertRefused(openStore(uri, options), code, message, /^(?!.*(alice|secret))/s);
 }
 
 /** Sets or unsets an environment variable until the end of the test. */
@@ -71,44 +71,44 @@ describe('openStore', () => {
 
   it('names the setting for an authority that is not known, without the password', async (t) => {
     const uri = `mongodb://alice:secret@${await startTlsServer(t)}/db?tls=true`;
-    await assertRefused(uri, 'unavailable', /is not trusted .*tlsCAFile=FILE in the URI/, { access: 'read' });
+    await assertUnopened(uri, 'unavailable', /is not trusted .*tlsCAFile=FILE in the URI/, { access: 'read' });
   });
 
   it('says that no server answers, at once to a reader, and after waiting to others, without the password', async () => {
     const uri = 'mongodb://alice:secret@127.0.0.1:1/db';
     const unanswered = /127\.0\.0\.1:1\/db .*no server answers/;
-    await assertRefused(uri, 'unavailable', unanswered, { access: 'read' });
+    await assertUnopened(uri, 'unavailable', unanswered, { access: 'read' });
     const warnings: string[] = [];
     const onWarning = (warning: string): void => void warnings.push(warning);
-    await assertRefused(`${uri}?serverSelectionTimeoutMS=8000`, 'unavailable', /has not answered for/, { onWarning });
+    await assertUnopened(`${uri}?serverSelectionTimeoutMS=8000`, 'unavailable', /has not answered for/, { onWarning });
     assert.match(warnings[0] ?? '', unanswered);
     assert.match(warnings[1] ?? '', /127\.0\.0\.1:1\/db does not answer; waiting for it/);
     assert.doesNotMatch(warnings.join(), /alice|secret/);
   });
 
   it('wants a server with a database, without repeating the password', async () => {
-    await assertRefused('mongodb://alice:secret@host', 'usage', /names no database/);
-    await assertRefused('mongodb://alice:secret@host/?authSource=admin', 'usage', /names no database/);
-    await assertRefused('mongodb://alice:secret@host/a.b', 'usage', /no database can have the name/);
-    await assertRefused('mongodb://alice:secret@host:port/db', 'usage', /does not understand its URI/);
-    await assertRefused('mongodb://alice:secret@/db', 'usage', /does not understand its URI/);
+    await assertUnopened('mongodb://alice:secret@host', 'usage', /names no database/);
+    await assertUnopened('mongodb://alice:secret@host/?authSource=admin', 'usage', /names no database/);
+    await assertUnopened('mongodb://alice:secret@host/a.b', 'usage', /no database can have the name/);
+    await assertUnopened('mongodb://alice:secret@host:port/db', 'usage', /does not understand its URI/);
+    await assertUnopened('mongodb://alice:secret@/db', 'usage', /does not understand its URI/);
   });
 
   it('names what it accepts when it gets something else, without repeating it', async () => {
-    await assertRefused(
+    await assertUnopened(
       'postgres://alice:secret@host/db',
       'usage',
       /no backend for postgres:\/\/.*Accepted: .*memory:/,
     );
-    await assertRefused('alice:secret@host', 'usage', /Accepted: /);
-    await assertRefused('memory:secret', 'usage', /Accepted: /);
-    await assertRefused('file://alice/secret', 'usage', /three slashes|Accepted: /);
-    await assertRefused('', 'usage', /it is empty.*Accepted: /);
-    await assertRefused('file:', 'usage', /it is empty.*Accepted: /);
+    await assertUnopened('alice:secret@host', 'usage', /Accepted: /);
+    await assertUnopened('memory:secret', 'usage', /Accepted: /);
+    await assertUnopened('file://alice/secret', 'usage', /three slashes|Accepted: /);
+    await assertUnopened('', 'usage', /it is empty.*Accepted: /);
+    await assertUnopened('file:', 'usage', /it is empty.*Accepted: /);
   });
 
   it('does not take a mistyped server for a folder', async () => {
-    await assertRefused('mongodb//alice:secret@host/db', 'usage', /has no scheme/);
-    await assertRefused('//alice:secret@host/db', 'usage', /has no scheme/);
+    await assertUnopened('mongodb//alice:secret@host/db', 'usage', /has no scheme/);
+    await assertUnopened('//alice:secret@host/db', 'usage', /has no scheme/);
   });
 });

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { collect } from '../../src/base/collect.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import { readOnlyStore } from '../../src/store/read-only-store.js';
-import { all, note, NOTES } from './collection-contract.js';
+import { note, NOTES } from './collection-contract.js';
 import { sampleMeasurement, SETUP_KEY, signatureOf, SYSTEM } from './sample-measurement.js';
 
 const MEASUREMENT = sampleMeasurement(1);
@@ -24,14 +25,14 @@ describe('a store that is only read', () => {
     const found = await readOnly.findMeasurements([signatureOf(1)], SYSTEM.fingerprint, SETUP_KEY);
     assert.deepEqual(found.get(signatureOf(1)), MEASUREMENT);
     assert.deepEqual(await readOnly.listSystems(), [SYSTEM]);
-    assert.deepEqual(await all(readOnly.listMeasurements()), [MEASUREMENT]);
+    assert.deepEqual(await collect(readOnly.listMeasurements()), [MEASUREMENT]);
     assert.deepEqual(
       (await readOnly.listCollections()).map(({ name }) => name),
       [NOTES.name],
     );
     const notes = readOnly.collection(NOTES);
     assert.deepEqual(await notes.get({ shelf: NOTE.shelf, title: NOTE.title }), NOTE);
-    assert.deepEqual(await all(notes.find({})), [NOTE]);
+    assert.deepEqual(await collect(notes.find({})), [NOTE]);
   });
 
   it('refuses every change, names the store and says what to do', async () => {
@@ -47,7 +48,7 @@ describe('a store that is only read', () => {
     ];
     const message = /\/data\/results cannot be written to .* choose another place with --store/;
     for (const change of changes) await assert.rejects(change(), { code: 'storage', message });
-    assert.equal((await all(store.collection(NOTES).find({}))).length, 1);
+    assert.equal((await collect(store.collection(NOTES).find({}))).length, 1);
   });
 
   it('closes the store, and says so then', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { collect } from '../../src/base/collect.js';
 import fc, { anyCharacter } from '../support/property.js';
 import { FAILURE_REASONS, measurementKey, type Measurement, setupKey } from '../../src/measurement/measurement.js';
 import { OPTIMIZATION_LEVELS } from '../../src/measurement/runtime-settings.js';
@@ -112,8 +113,7 @@ export function resultStoreContract(name: string, open: (t: TestContext) => Prom
       ];
       assert.equal(await store.deleteMeasurements([...gone, ...unknown]), 298);
       assert.equal(await store.deleteMeasurements(gone), 0);
-      const left: Measurement[] = [];
-      for await (const measurement of store.listMeasurements()) left.push(measurement);
+      const left = await collect(store.listMeasurements());
       const order = ({ occasion, signature }: Measurement): string => `${occasion} ${signature}`;
       const expected = [sampleMeasurement(298), sampleMeasurement(299), repeated];
       assert.deepEqual(

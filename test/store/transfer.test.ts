@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { z } from 'zod';
+import { collect } from '../../src/base/collect.js';
 import type { CollectionDefinition } from '../../src/store/collection.js';
 import { openEmbeddedStore } from '../../src/store/embedded/open.js';
 import { fromJsonLines, toJsonLines } from '../../src/store/json-lines.js';
@@ -10,7 +11,7 @@ import { openMongoStore } from '../../src/store/mongodb/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
 import { putRecords, readRecords } from '../../src/store/transfer.js';
 import { withChanges } from '../server/changing-store.js';
-import { all, note, NOTES } from './collection-contract.js';
+import { note, NOTES } from './collection-contract.js';
 import { MONGODB_URI, needsServer, newDatabase } from './mongodb/server.js';
 import { sampleMeasurement, sampleSystem, SYSTEM } from './sample-measurement.js';
 import { temporaryFolder } from './temporary-folder.js';
@@ -55,7 +56,7 @@ async function fill(store: ResultStore, ordinary: number): Promise<void> {
 }
 
 async function exported(store: ResultStore): Promise<string> {
-  return (await all(toJsonLines(readRecords(store)))).join('');
+  return (await collect(toJsonLines(readRecords(store)))).join('');
 }
 
 async function imported(text: string, store: ResultStore, chunkBytes = 4096) {
@@ -87,8 +88,8 @@ describe('moving a store', () => {
         await imported(await exported(second), third);
         assert.equal(await exported(third), text);
         // Indexes have come along.
-        assert.equal((await all(third.collection(NOTES).find({ year: '2020', shelf: 'a' }))).length, 2);
-        assert.equal((await all(third.collection(OTHERS).find({ text: 'not an id' }))).length, 1);
+        assert.equal((await collect(third.collection(NOTES).find({ year: '2020', shelf: 'a' }))).length, 2);
+        assert.equal((await collect(third.collection(OTHERS).find({ text: 'not an id' }))).length, 1);
       });
     }
   }

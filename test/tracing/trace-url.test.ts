@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { collect } from '../../src/base/collect.js';
 import { EVALUATION_DOCUMENTS, PERFORMANCE_DOCUMENTS } from '../../src/platform-documents/documents.js';
 import { openEmbeddedStore } from '../../src/store/embedded/open.js';
 import { isTraceUrlTemplate } from '../../src/tracing/trace-url.js';
@@ -7,13 +8,12 @@ import { deadline, workplace, type Workplace } from '../cli/support/command.js';
 import { chain, QUICK } from '../cli/support/tiny-models.js';
 import { workplaceHere } from '../cli/support/workplace-here.js';
 import { startTracingServer } from '../platform-documents/support/tracing-server.js';
-import { all } from '../store/collection-contract.js';
 
 async function traceUrls({ store: folder }: Workplace): Promise<readonly string[]> {
   const store = await openEmbeddedStore(folder, {});
   try {
-    assert.equal((await all(store.collection(EVALUATION_DOCUMENTS).find({}))).length, 1);
-    return (await all(store.collection(PERFORMANCE_DOCUMENTS).find({}))).map(({ trace_url }) => trace_url);
+    assert.equal((await collect(store.collection(EVALUATION_DOCUMENTS).find({}))).length, 1);
+    return (await collect(store.collection(PERFORMANCE_DOCUMENTS).find({}))).map(({ trace_url }) => trace_url);
   } finally {
     await store.close();
   }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
@@ -9,6 +8,7 @@ import { scripted, untilStopped } from '../server/scripted-evaluation.js';
 import { fillStore, HOSTILE, siteServing, stepwise } from '../server/site-server.js';
 import type { ServingOptions } from '../server/serving.js';
 import { launch, newContext, problemsOf, seriousFindings, skip } from './support/chromium.js';
+import { temporaryFolder } from '../store/temporary-folder.js';
 
 const MANIFEST = { dlspec: 'evaluation/v1', name: 'tiny', version: '1.0.0', plugin: 'fake', models: ['zoo:resnet18'] };
 
@@ -128,8 +128,7 @@ describe('the site in a browser', { skip, timeout: 240_000 }, () => {
 
   it('saves whole ids as CSV, and no column of choices', async (t) => {
     const { url, attach, page } = await visit(t);
-    const folder = await mkdtemp(join(tmpdir(), 'site-'));
-    t.after(() => rm(folder, { recursive: true, force: true }));
+    const folder = await temporaryFolder(t);
     await attach(scripted(stepwise(1, () => Promise.resolve())));
     await submit(url, 'listed-evaluation-0123456789');
     await page.goto(`${url}/evaluations`);
@@ -167,8 +166,7 @@ describe('the site in a browser', { skip, timeout: 240_000 }, () => {
 
   it('shows models by systems with hostile names as text, sorts, filters, and saves CSV without formulas', async (t) => {
     const { url, page, problems } = await visit(t);
-    const folder = await mkdtemp(join(tmpdir(), 'site-'));
-    t.after(() => rm(folder, { recursive: true, force: true }));
+    const folder = await temporaryFolder(t);
     await page.goto(url);
     assert.equal(await page.title(), 'Models and systems');
     assert.equal(await page.locator('img').count(), 0);

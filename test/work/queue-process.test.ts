@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { collect } from '../../src/base/collect.js';
 import type { BenchmarkAgent, MeasuredRequest } from '../../src/agent/benchmark-agent.js';
 import { computeClass } from '../../src/measurement/system.js';
 import { createFakeAgent } from '../support/fake-agent.js';
@@ -124,8 +125,7 @@ async function assertWhole(
     Array.from({ length: bricks }, (_, index) => index),
   );
   assert.ok(measured.every(({ measurement }) => measurement.outcome.kind === 'samples'));
-  const stored: string[] = [];
-  for await (const { signature } of store.listMeasurements()) stored.push(signature);
+  const stored = (await collect(store.listMeasurements())).map(({ signature }) => signature);
   assert.equal(new Set(stored).size, stored.length);
   assert.equal(stored.length, bricks);
   await until(async () => (await queue.state(SYSTEM)).waiting === 0);
@@ -219,8 +219,7 @@ describe('agents that take work from a broker', { ...suite, ...needsRabbitMq }, 
       at.startAgent('machine-2', -3_600_000);
       await at.untilServing(2);
       for (let time = 0; time < 2; time++) {
-        const measured: MeasuredRequest[] = [];
-        for await (const one of at.queued.measure(sampleRequests(40))) measured.push(one);
+        const measured = await collect(at.queued.measure(sampleRequests(40)));
         await assertWhole(at, measured, 40);
       }
     });
@@ -230,9 +229,7 @@ describe('agents that take work from a broker', { ...suite, ...needsRabbitMq }, 
       const agents = ['machine-1', 'machine-2'].map((host) => at.startAgent(host));
       await at.untilServing(2);
       const measuring = (async () => {
-        const measured: MeasuredRequest[] = [];
-        for await (const one of at.queued.measure(sampleRequests(100))) measured.push(one);
-        return measured;
+        return collect(at.queued.measure(sampleRequests(100)));
       })();
       await setTimeout(500);
       for (const agent of agents) {

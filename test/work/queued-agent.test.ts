@@ -7,7 +7,7 @@ import type { Clock } from '../../src/base/clock.js';
 import { PlatformError } from '../../src/base/errors.js';
 import type { Measurement } from '../../src/measurement/measurement.js';
 import { knownResults, buildWanted } from '../../src/measuring/known-results.js';
-import { listOf } from '../../src/base/list-of.js';
+import { collect } from '../../src/base/collect.js';
 import { Leases } from '../../src/store/leases/leases.js';
 import { openMemoryStore } from '../../src/store/memory/open.js';
 import type { ResultStore } from '../../src/store/result-store.js';
@@ -17,8 +17,7 @@ import { queuedAgent } from '../../src/work/queued-agent.js';
 import { serveWork } from '../../src/work/serve-work.js';
 import { storeId } from '../../src/work/store-id.js';
 import { encodeItem } from '../../src/work/work-item.js';
-import type { FailedWork } from '../../src/work/work-queue.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 import { fast, suspendable } from '../store/fast-clock.js';
 import { signatureOf } from '../store/sample-measurement.js';
 import { until } from '../support/until.js';
@@ -84,9 +83,7 @@ function aborted(signal: AbortSignal | undefined): Promise<void> {
 }
 
 async function all(measured: AsyncIterable<MeasuredRequest>): Promise<readonly MeasuredRequest[]> {
-  const list: MeasuredRequest[] = [];
-  for await (const one of measured) list.push(one);
-  return list.sort((a, b) => a.index - b.index);
+  return (await collect(measured)).sort((a, b) => a.index - b.index);
 }
 
 async function untilServing({ queue }: Place, agent: BenchmarkAgent, serving: number): Promise<void> {
@@ -98,12 +95,6 @@ async function storedOf({ store }: Place, requests: readonly MeasureRequest[]): 
   const [first] = requests;
   assert.ok(first);
   return [...(await knownResults(requests.map(buildWanted), fakeAgent().description, store)).measurements()];
-}
-
-async function failedOf({ queue }: Place): Promise<readonly FailedWork[]> {
-  const failed: FailedWork[] = [];
-  for await (const one of queue.failed()) failed.push(one);
-  return failed;
 }
 
 async function answersLeft({ store }: Place): Promise<number> {
@@ -152,7 +143,7 @@ describe('a queued agent', { timeout: 60_000 }, () => {
     assert.equal(measured.length, 40);
     // Bricks that the dead agent had stored are not measured again.
     assert.equal(dying.measured.length + other.measured.length, 40);
-    assert.deepEqual(await failedOf(at), []);
+    assert.deepEqual(await collect(at.queue.failed()), []);
     isDead = false;
     await untilServing(at, other, 2);
   });
@@ -168,7 +159,7 @@ describe('a queued agent', { timeout: 60_000 }, () => {
       beforeEach(agent, async () => {
         if (++requested !== 2) return;
         suspend();
-        const answers = () => listOf(answersIn(at.store).find({}));
+        const answers = () => collect(answersIn(at.store).find({}));
         await until(async () => (await answers()).length > 0);
         const name = (await answers())[0]?.wanted_by ?? assert.fail();
         while ((await leases.holderOf(name)) !== undefined) await fast.sleep(500);
@@ -221,7 +212,7 @@ describe('a queued agent', { timeout: 60_000 }, () => {
     const [only] = failed;
     assert.ok(only?.measurement.outcome.kind === 'failure');
     assert.match(only.measurement.outcome.message, /given up by the queue: the agent has ended/);
-    assert.equal((await failedOf(at)).length, 1);
+    assert.equal((await collect(at.queue.failed())).length, 1);
     // Each of the other bricks was measured once, regardless of the bricks that were published with it.
     assert.equal(new Set(agent.measured).size, agent.measured.length);
   });
@@ -248,14 +239,14 @@ describe('a queued agent', { timeout: 60_000 }, () => {
     const measuring = all(at.queued(agent).measure(sampleRequests(100), { signal: cancel.signal }));
     await until(async () => (await at.queue.state(system)).waiting > 0);
     cancel.abort();
-    await assert.rejects(measuring, refusal('cancelled'));
+    await assertRefused(measuring, 'cancelled');
     await until(() => abortedCalls === 1);
     isHanging = false;
     await until(async () => (await at.queue.state(system)).waiting === 0);
     const measured = await all(at.queued(agent).measure(sampleRequests(1)));
     assert.equal(measured.length, 1);
     assert.deepEqual(agent.measured, [signatureOf(0)]);
-    assert.deepEqual(await failedOf(at), []);
+    assert.deepEqual(await collect(at.queue.failed()), []);
   });
 
   it('yields a measurement that is taken again, and lets the caller decide which one is kept', async (t) => {
@@ -313,7 +304,7 @@ describe('a queued agent', { timeout: 60_000 }, () => {
     const hasty: Clock = { now: () => fast.now() * 100, sleep: (ms, signal) => fast.sleep(ms / 100, signal) };
     const measuring = all(at.queued(agent, hasty).measure(sampleRequests(1)));
     void stop();
-    await assert.rejects(measuring, refusal('unavailable', /start an agent there with "mlmodelscope agent --queue"/));
+    await assertRefused(measuring, 'unavailable', /start an agent there with "mlmodelscope agent --queue"/);
   });
 
   it('fails, and does not wait forever, where an agent has another store', async (t) => {
@@ -322,8 +313,8 @@ describe('a queued agent', { timeout: 60_000 }, () => {
     at.serve(agent, await openMemoryStore());
     await untilServing(at, agent, 1);
     const measuring = all(at.queued(agent).measure(sampleRequests(1)));
-    await assert.rejects(measuring, refusal('storage', /another store than the caller \(.+\): name one store/));
-    assert.match((await failedOf(at))[0]?.reason ?? '', /another store/);
+    await assertRefused(measuring, 'storage', /another store than the caller \(.+\): name one store/);
+    assert.match((await collect(at.queue.failed()))[0]?.reason ?? '', /another store/);
   });
 
   it('gives nothing up for callers of the same store that have ended', async (t) => {
@@ -339,7 +330,7 @@ describe('a queued agent', { timeout: 60_000 }, () => {
     at.serve(agent);
     await until(async () => (await at.queue.state(computeClass(agent.description))).waiting === 0);
     assert.equal((await all(at.queued(agent).measure(sampleRequests(1)))).length, 1);
-    assert.deepEqual(await failedOf(at), []);
+    assert.deepEqual(await collect(at.queue.failed()), []);
   });
 });
 
@@ -351,7 +342,7 @@ describe('serving work', { timeout: 60_000 }, () => {
     await untilServing(at, agent, 1);
     await at.queue.publish(computeClass(agent.description), message('{"measure": "this"}'));
     assert.equal((await all(at.queued(agent).measure(sampleRequests(2)))).length, 2);
-    const [failed] = await failedOf(at);
+    const [failed] = await collect(at.queue.failed());
     assert.match(failed?.reason ?? '', /the message/);
   });
 
@@ -372,7 +363,7 @@ describe('serving work', { timeout: 60_000 }, () => {
         failed.map(({ index }) => index),
         [0],
       );
-      assert.match((await failedOf(at))[0]?.reason ?? '', /it cannot be read/);
+      assert.match((await collect(at.queue.failed()))[0]?.reason ?? '', /it cannot be read/);
     });
   }
 
@@ -389,7 +380,7 @@ describe('serving work', { timeout: 60_000 }, () => {
     const measured = await all(at.queued(agent).measure(sampleRequests(2)));
     assert.ok(measured.every(({ measurement }) => measurement.outcome.kind === 'samples'));
     assert.ok(failures > 5);
-    assert.deepEqual(await failedOf(at), []);
+    assert.deepEqual(await collect(at.queue.failed()), []);
   });
 
   it('measures work once if it arrives twice', async (t) => {
@@ -433,6 +424,6 @@ describe('serving work', { timeout: 60_000 }, () => {
     }
     at.serve(agent);
     assert.equal((await measuring)?.length, 2);
-    assert.deepEqual(await failedOf(at), []);
+    assert.deepEqual(await collect(at.queue.failed()), []);
   });
 });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { assertEndsOnce } from '../../torture/checks/ends-once.js';
 import { isRunning, measuringProcessesOf, residentBytes } from '../agent/support/processes.js';
 import type { Running } from '../cli/support/command.js';
+import { onDisk, unlessMounts } from '../cli/support/small-disk.js';
 import { chain, largeInside, MANY_OPERATORS } from '../cli/support/tiny-models.js';
 import { startTracingServer } from '../platform-documents/support/tracing-server.js';
 import { until } from '../support/until.js';
@@ -35,28 +35,11 @@ const LARGE_BYTES = 256 * 2 ** 20;
 /** The time between two looks at processes, far less than the large brick takes. */
 const LOOK_MS = 20;
 
-/** The words before a command that put its data folder on a full disk. */
-const ON_FULL_DISK = [
-  'unshare',
-  '--map-root-user',
-  '--mount',
-  'sh',
-  '-c',
-  'mkdir -p "$XDG_DATA_HOME" && mount -t tmpfs -o size=4k full "$XDG_DATA_HOME" && exec "$@"',
-  'sh',
-] as const;
-
 /** The path of the library of Debian's package faketime, for programs with threads. */
 function fakeTime(): string | undefined {
   const folders = existsSync('/usr/lib') ? readdirSync('/usr/lib') : [];
   const paths = folders.map((folder) => join('/usr/lib', folder, 'faketime/libfaketimeMT.so.1'));
   return paths.find((path) => existsSync(path));
-}
-
-/** The reason why a test that mounts a disk cannot run here, or false. */
-function unlessMounts(): string | false {
-  const { status } = spawnSync('unshare', ['--map-root-user', '--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt']);
-  return status !== 0 && 'needs name spaces in which a user may mount a small disk';
 }
 
 /**
@@ -96,7 +79,7 @@ describe('a platform whose agents take work from a broker', { ...deadline, ...ne
     const reason = unlessMounts();
     if (reason !== false) return t.skip(reason);
     const platform = await queuedPlatform(t, engines());
-    const full = { through: ON_FULL_DISK, env: { XDG_DATA_HOME: platform.place.path('data') } };
+    const full = { through: onDisk('4k', 'XDG_DATA_HOME'), env: { XDG_DATA_HOME: platform.place.path('data') } };
     const server = await platform.startServer(full);
     const agent = await platform.startAgent([server], full);
     await server.client.submit(ID, submissionOf(chain(MANY_OPERATORS), { runs: MANY_RUNS }));

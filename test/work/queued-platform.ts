@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { after, before } from 'node:test';
 import { Connection } from 'rabbitmq-client';
+import { collect } from '../../src/base/collect.js';
 import { connectEvaluations, type EvaluationClient } from '../../src/evaluation/client/evaluation-client.js';
 import type { LoggedEvent } from '../../src/evaluation/event.js';
 import type { Submission } from '../../src/evaluation/submission.js';
@@ -136,8 +137,7 @@ export async function stopWhole(
   for (const { process } of processes) process.kill('SIGTERM');
   await assertNoOrphan(place);
   const results = await openStore(store, { access: 'read' });
-  const stored: Measurement[] = [];
-  for await (const measurement of results.listMeasurements()) stored.push(measurement);
+  const stored = await collect(results.listMeasurements());
   await results.close();
   assert.equal(new Set(stored.map(({ signature }) => signature)).size, stored.length);
   const [first] = stored;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
+import { collect } from '../../src/base/collect.js';
 import { PlatformError } from '../../src/base/errors.js';
 import {
   type FailedWork,
@@ -10,7 +11,7 @@ import {
   type WorkMessage,
   type WorkQueue,
 } from '../../src/work/work-queue.js';
-import { refusal } from '../rpc/support/refusal.js';
+import { assertRefused } from '../rpc/support/refusal.js';
 import { until } from '../support/until.js';
 
 const DONE: Handled = { kind: 'done' };
@@ -22,12 +23,6 @@ export function message(text: string): WorkMessage {
 
 function textOf({ body }: WorkMessage): string {
   return Buffer.from(body).toString();
-}
-
-async function listed(queue: WorkQueue): Promise<readonly FailedWork[]> {
-  const all: FailedWork[] = [];
-  for await (const failed of queue.failed()) all.push(failed);
-  return all;
 }
 
 /** The requirements on every queue. `open` gives a queue without work each time, and cleans up after the test. */
@@ -105,7 +100,7 @@ export function workQueueContract(
       await queue.publish('a', message('good'));
       await until(() => came.includes('good'));
       assert.deepEqual(came, [...Array.from({ length: MAX_DELIVERIES }, () => 'bad'), 'good']);
-      const [failed, ...more] = await listed(queue);
+      const [failed, ...more] = await collect(queue.failed());
       assert.equal(more.length, 0);
       assert.equal(failed?.message.id, bad.id);
       assert.equal(failed.system, 'a');
@@ -119,9 +114,9 @@ export function workQueueContract(
       const queue = await open(t);
       const came = await serve(queue, 'a', () => ({ kind: 'refused', reason: 'it is no work' }));
       await queue.publish('a', message('odd'));
-      await until(async () => (await listed(queue)).length === 1);
+      await until(async () => (await collect(queue.failed())).length === 1);
       assert.equal(came.length, 1);
-      assert.equal((await listed(queue))[0]?.reason, 'it is no work');
+      assert.equal((await collect(queue.failed()))[0]?.reason, 'it is no work');
     });
 
     it('does not count a delivery that was returned', async (t) => {
@@ -130,7 +125,7 @@ export function workQueueContract(
       const came = await serve(queue, 'a', () => (++deliveries <= 2 * MAX_DELIVERIES ? { kind: 'returned' } : DONE));
       await queue.publish('a', message('later'));
       await until(() => came.length === 2 * MAX_DELIVERIES + 1);
-      assert.deepEqual(await listed(queue), []);
+      assert.deepEqual(await collect(queue.failed()), []);
     });
 
     it('keeps work for others when a client stops, after the work under way', async (t) => {
@@ -164,7 +159,7 @@ export function workQueueContract(
         return isBroken ? { kind: 'refused', reason: `${text} is broken` } : DONE;
       });
       for (const text of ['same', 'halved', 'left']) await queue.publish('a', message(text));
-      await until(async () => (await listed(queue)).length === 3);
+      await until(async () => (await collect(queue.failed())).length === 3);
       isBroken = false;
       const replaced = await queue.replaceFailed(({ message: failed }) => {
         if (textOf(failed) === 'same') return [failed];
@@ -173,9 +168,9 @@ export function workQueueContract(
       assert.equal(replaced, 2);
       await until(() => came.length === 6);
       assert.deepEqual(came.slice(3).sort(), ['half 1', 'half 2', 'same']);
-      await until(async () => (await listed(queue)).length === 1);
+      await until(async () => (await collect(queue.failed())).length === 1);
       assert.deepEqual(
-        (await listed(queue)).map(({ reason }) => reason),
+        (await collect(queue.failed())).map(({ reason }) => reason),
         ['left is broken'],
       );
     });
@@ -184,11 +179,11 @@ export function workQueueContract(
       const queue = await open(t);
       const came = await serve(queue, 'a', () => ({ kind: 'refused', reason: 'it is no work' }));
       await queue.publish('a', message('1'));
-      await until(async () => (await listed(queue)).length === 1);
+      await until(async () => (await collect(queue.failed())).length === 1);
       for (let tries = 2; tries < 5; tries++) {
         assert.equal(await queue.replaceFailed(({ message: failed }) => [failed]), 1);
         await until(() => came.length === tries);
-        await until(async () => (await listed(queue)).length === 1);
+        await until(async () => (await collect(queue.failed())).length === 1);
       }
     });
 
@@ -197,11 +192,11 @@ export function workQueueContract(
       await serve(queue, 'a', () => ({ kind: 'refused', reason: 'it is no work' }));
       const twice = message('twice');
       for (const one of [twice, twice, message('left')]) await queue.publish('a', one);
-      await until(async () => (await listed(queue)).length === 2);
+      await until(async () => (await collect(queue.failed())).length === 2);
       const dropped = await queue.replaceFailed((failed) => (failed.message.id === twice.id ? [] : undefined));
       assert.ok(dropped > 0);
       assert.deepEqual(
-        (await listed(queue)).map((failed) => textOf(failed.message)),
+        (await collect(queue.failed())).map((failed) => textOf(failed.message)),
         ['left'],
       );
     });
@@ -213,8 +208,8 @@ export function workQueueContract(
       await queue.publish('a', twice);
       await queue.publish('a', twice);
       await until(() => came.length === 2);
-      await until(async () => (await listed(queue)).length > 0);
-      assert.equal((await listed(queue)).length, 1);
+      await until(async () => (await collect(queue.failed())).length > 0);
+      assert.equal((await collect(queue.failed())).length, 1);
     });
 
     it('gives the number of serving clients and of waiting messages', async (t) => {
@@ -232,7 +227,7 @@ export function workQueueContract(
     it('refuses a body that is too large, and accepts the largest one', async (t) => {
       const queue = await open(t);
       const sized = (bytes: number): WorkMessage => ({ id: randomUUID(), body: new Uint8Array(bytes) });
-      await assert.rejects(queue.publish('a', sized(MAX_BODY_BYTES + 1)), refusal('usage', /too large/));
+      await assertRefused(queue.publish('a', sized(MAX_BODY_BYTES + 1)), 'usage', /too large/);
       const lengths: number[] = [];
       await queue.serve('a', ({ body }) => {
         lengths.push(body.length);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
+import { collect } from '../../src/base/collect.js';
 import { PlatformError } from '../../src/base/errors.js';
 import type { EvaluationClient } from '../../src/evaluation/client/evaluation-client.js';
 import type { LoggedEvent } from '../../src/evaluation/event.js';
@@ -52,8 +53,6 @@ export async function submitAtLast(client: EvaluationClient, id: string, submiss
 }
 
 /** All events that a follower receives, to the end. */
-export async function followed(client: EvaluationClient, id: string): Promise<readonly LoggedEvent[]> {
-  const events: LoggedEvent[] = [];
-  for await (const event of client.follow(id, 0)) events.push(event);
-  return events;
+export function followed(client: EvaluationClient, id: string): Promise<readonly LoggedEvent[]> {
+  return collect(client.follow(id, 0));
 }

@@ -90,7 +90,7 @@ interface GraphToCut {
   readonly runWith?: WeightsOfRun | undefined;
 }
 
-interface Wholes {
+interface WholeBenchmarks {
   readonly own?: Benchmark | undefined;
   /** As {@link buildWholeBenchmark} makes it. */
   readonly filled?: Benchmark | undefined;
@@ -101,7 +101,7 @@ async function graphByRun(
   settings: GraphSettings,
   agent: BenchmarkAgent,
   signal: AbortSignal,
-  { own, filled }: Wholes,
+  { own, filled }: WholeBenchmarks,
   weights: WeightsOfRun,
   steeringValues = false,
 ): Promise<GraphToCut> {
@@ -136,7 +136,7 @@ export async function graphToCut(
   settings: GraphSettings,
   agent: BenchmarkAgent,
   signal: AbortSignal,
-  wholes: Wholes = {},
+  wholes: WholeBenchmarks = {},
 ): Promise<GraphToCut> {
   const { own } = wholes;
   const given = [loaded, settings, agent, signal, wholes] as const;
@@ -158,7 +158,7 @@ export async function decompose(
   settings: CutSettings,
   agent: BenchmarkAgent,
   signal: AbortSignal,
-  { surroundingBytes, ...wholes }: Wholes & { readonly surroundingBytes?: number | undefined } = {},
+  { surroundingBytes, ...wholes }: WholeBenchmarks & { readonly surroundingBytes?: number | undefined } = {},
 ) {
   const { name, model } = loaded;
   const toCut = await graphToCut(loaded, settings, agent, signal, wholes);

@@ -129,8 +129,8 @@ function compareThere(before: Result, after: Result): Compared {
   const comparison = compareReports(before.reports, after.reports);
   if (comparison.models.length === 0) {
     const { unpaired } = comparison;
-    const one = labelsOf(unpaired.before) || 'none';
-    const other = labelsOf(unpaired.after) || 'none';
+    const one = joinLabels(unpaired.before) || 'none';
+    const other = joinLabels(unpaired.after) || 'none';
     const problem = 'the two have no model of the same name, batch and dimensions in common';
     throw new PlatformError('usage', `${problem}; ${before.name} has: ${one}; ${after.name} has: ${other}`);
   }
@@ -152,7 +152,7 @@ function requireDifferent(results: readonly Result[]): void {
   }
 }
 
-function labelsOf(rows: readonly { readonly label: string }[]): string {
+function joinLabels(rows: readonly { readonly label: string }[]): string {
   return rows.map(({ label }) => label).join(', ');
 }
 
@@ -174,7 +174,7 @@ async function judge(
   }
   let judged = judgeRows(occasions, limitPercent);
   if (judged.slower.length > 0 && measured !== undefined) {
-    host.warn(`note: ${above}: ${labelsOf(judged.slower)}; measured once more to be sure`);
+    host.warn(`note: ${above}: ${joinLabels(judged.slower)}; measured once more to be sure`);
     const document = await measured.again(judged.slower.map(({ model }) => model));
     if (host.signal.aborted) return;
     judged = judgeRows([...occasions, { document, vanished: [], where: 'the second time' }], limitPercent);
@@ -188,7 +188,7 @@ async function judge(
     host.setExitCode(EXIT_PARTIAL);
   }
   if (judged.slower.length === 0) return;
-  host.warn(`${above}: ${labelsOf(judged.slower)}`);
+  host.warn(`${above}: ${joinLabels(judged.slower)}`);
   host.setExitCode(EXIT_REFUSED);
 }
 

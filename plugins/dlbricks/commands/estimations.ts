@@ -15,8 +15,9 @@ import {
   maxOf,
 } from '../../../src/plugin-api.js';
 import { type CellAxes, listRequests, mergeAxes, listCells } from '../cells.js';
-import { type Estimation, readEstimation, toEstimation } from '../estimation.js';
+import { readEstimation, toEstimation } from '../estimation.js';
 import { type Settings, settingsSchema } from '../settings.js';
+import type { EstimateRequest } from '../system-run.js';
 import { parseSettings, type SweepMeasuringOptions } from './options.js';
 
 /** @throws PlatformError where no model can be used, unless `canBeNone`: where there are evaluations to estimate */
@@ -27,7 +28,7 @@ export async function loadModelEstimations(
   host: CommandHost,
   forced: Partial<Settings> = {},
   canBeNone = false,
-): Promise<readonly Estimation[]> {
+): Promise<readonly EstimateRequest[]> {
   const loaded = await loadBatches(
     {
       references,
@@ -86,7 +87,7 @@ async function readManifestEstimations(
   agent: BenchmarkAgent,
   host: CommandHost,
   { usualAxes, forced }: Asked,
-): Promise<readonly Estimation[]> {
+): Promise<readonly EstimateRequest[]> {
   const loaded = await readManifest(path, options, host);
   const unmet = loaded.unmet(agent.description);
   if (unmet.length > 0) {
@@ -122,14 +123,14 @@ export async function readEstimations(
   agent: BenchmarkAgent,
   host: CommandHost,
   asked: Asked = {},
-): Promise<readonly Estimation[]> {
+): Promise<readonly EstimateRequest[]> {
   // Or manifests with mistakes, which their reader tells.
   const areEvaluations = await Promise.all(
     references.map(async (path) => isManifestPath(path) && (await kindOfManifest(path)) !== 'model'),
   );
   const models = references.filter((_, index) => areEvaluations[index] !== true);
   const canBeNone = models.length < references.length;
-  const estimations: Estimation[] = [];
+  const estimations: EstimateRequest[] = [];
   for (const [index, reference] of references.entries()) {
     if (areEvaluations[index] === true) {
       if (references.indexOf(reference) < index) continue;

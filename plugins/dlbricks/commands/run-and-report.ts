@@ -18,15 +18,16 @@ import {
   measuringContext,
   setMeasuringExit,
 } from '../../../src/plugin-api.js';
-import { type Estimated, type Estimation, runEstimations } from '../estimation.js';
+import { type Estimated, runEstimations } from '../estimation.js';
 import { readAchieved } from '../report/kept-estimates.js';
 import { isPartial } from '../report/report.js';
+import type { EstimateRequest } from '../system-run.js';
 import { bestAsked, type BestOptions, type PlaceOptions } from './options.js';
 import { shownReports } from './shown-report.js';
 
 /** @throws PlatformError `usage` for a dimension or an input that none of the models has */
 async function runWithProgress(
-  estimations: readonly Estimation[],
+  estimations: readonly EstimateRequest[],
   agent: BenchmarkAgent,
   options: (InputOptions | SweepInputOptions) & Pick<PlaceOptions, 'store' | 'quiet'> & LogOption,
   host: CommandHost,
@@ -67,7 +68,7 @@ function isEmpty(estimated: readonly Estimated[]): boolean {
 
 /** @param show what the estimates are shown as */
 export async function runAndReport(
-  estimations: readonly Estimation[],
+  estimations: readonly EstimateRequest[],
   agent: BenchmarkAgent,
   options: PlaceOptions & BestOptions & LogOption & (InputOptions | SweepInputOptions),
   host: CommandHost,

@@ -10,8 +10,9 @@ import {
 } from '../../../src/plugin-api.js';
 import { chooseGranularity } from '../bricks/decompose.js';
 import { AUTO } from '../cells.js';
-import type { Estimated, Estimation } from '../estimation.js';
+import type { Estimated } from '../estimation.js';
 import { settingsSchema } from '../settings.js';
+import type { EstimateRequest } from '../system-run.js';
 import { type Sweep, buildSweep, sweepResult, sweepText, sweepPage, sweepPlots } from '../sweep/sweep-result.js';
 import { readEstimations } from './estimations.js';
 import { addRunOptions, addCutSweepOptions, type SweepMeasuringOptions } from './options.js';
@@ -43,7 +44,7 @@ async function toSweep(
   options: SweepCommandOptions,
   agent: BenchmarkAgent,
   host: CommandHost,
-): Promise<readonly Estimation[]> {
+): Promise<readonly EstimateRequest[]> {
   const usualAxes = { cut: [DEFAULT_CUT], granularity: [AUTO] } as const;
   const forced = { measure_end_to_end: true, check: false };
   const estimations = await readEstimations(references, options, agent, host, { usualAxes, forced });

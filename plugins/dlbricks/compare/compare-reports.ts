@@ -2,7 +2,8 @@ import { distinctByContent, ownValue, type EstimatedBricks, type runtimeText } f
 import { CONFIDENCE, geometricMean } from '../estimate/statistics.js';
 import { bothRatios, comparedBrick, type Comparison, judgeRatio, type Ratio } from './comparison.js';
 import type { Aspect, ComparedBrick, ComparedModel } from './comparison-schema.js';
-import { dimensionsOf, labelRows, type LabelledRow, type Row, rowKey, settingsOf } from './row.js';
+import { describeSizes } from '../report/configuration.js';
+import { describeSettings, labelRows, type LabelledRow, type Row, rowKey } from './row.js';
 import type { ModelReport, Report } from '../report/report-schema.js';
 
 type ComparableBrick = EstimatedBricks['bricks'][number];
@@ -111,9 +112,9 @@ function buildRow({ report, model }: Entry): Row {
   return {
     model: name,
     batch: settings.batch,
-    dimensions: dimensionsOf(dimensions),
+    dimensions: describeSizes(dimensions),
     threads: system.threads,
-    settings: settingsOf(system, settings),
+    settings: describeSettings(system, settings),
   };
 }
 
@@ -230,8 +231,8 @@ function comparedModel({ entries, label }: EntryPair, count: number): ComparedMo
     ...bothRatios(ratio, measured),
     reason: reason ?? null,
     no_verdict: whyNoVerdict(entries, ratio),
-    dimensions: dimensionsOf(before.dimensions),
-    settings: settingsOf(report.system, report.settings),
+    dimensions: describeSizes(before.dimensions),
+    settings: describeSettings(report.system, report.settings),
     label,
   };
 }

@@ -24,7 +24,8 @@ import { FIRST_OCCASION, type MeasureSettings, wholeModelTasks, firstTasks } fro
 import { comparedBrick, type Comparison, type Ratio, bothRatios } from './comparison.js';
 import type { Aspect, ComparedBrick, ComparedModel } from './comparison-schema.js';
 import { type Region, findRegions } from './regions.js';
-import { dimensionsOf, settingsOf } from './row.js';
+import { describeSizes } from '../report/configuration.js';
+import { describeSettings } from './row.js';
 
 export interface PreparedSide {
   readonly agent: BenchmarkAgent;
@@ -264,8 +265,8 @@ export function compareRounds(
       ...bothRatios(ratio, computePairedRatio(wholes, confidence)),
       reason: ratio === undefined ? whyNone(sides, index, ofModel) : null,
       no_verdict: times.length === 1 ? 'one round has no interval; let two or more rounds complete' : null,
-      dimensions: dimensionsOf(sides[0].models[index]?.inputs?.sizes ?? []),
-      settings: settingsOf(toSystemDocument(sides[0].system), {}),
+      dimensions: describeSizes(sides[0].models[index]?.inputs?.sizes ?? []),
+      settings: describeSettings(toSystemDocument(sides[0].system), {}),
       label: names[index] ?? '',
     };
   });

@@ -17,11 +17,7 @@ export interface LabelledRow extends Row {
   readonly label: string;
 }
 
-export function dimensionsOf(dimensions: readonly { readonly name: string; readonly size: number }[]): string {
-  return dimensions.map(({ name, size }) => `${name}=${size}`).join(', ');
-}
-
-export function settingsOf(
+export function describeSettings(
   runtime: Parameters<typeof runtimeText>[0],
   cutting: Readonly<Record<string, unknown>>,
 ): string {

@@ -62,6 +62,10 @@ export function describeConfiguration(report: Report, among: readonly Report[]):
   return parts.join(', ');
 }
 
+export function describeSizes(sizes: readonly ModelReport['dimensions'][number][]): string {
+  return sizes.map(({ name, size }) => `${name}=${size}`).join(', ');
+}
+
 /** The sizes of a model's named dimensions that differ among reports, in words: "seq=128". */
 export function describeDimensions(
   { dimensions }: ModelReport,
@@ -73,7 +77,7 @@ export function describeDimensions(
     new Set(all.flatMap((one) => (one.name === name ? one.size : []))).size > 1;
   // A dimension of the batch's size is shown as the batch.
   const shown = dimensions.filter(({ name, size }) => size !== settings.batch && differs(name));
-  return shown.map(({ name, size }) => `${name}=${size}`).join(', ');
+  return describeSizes(shown);
 }
 
 /** Which of a command's combinations a model's row is of, in words: "batch 1, 2 threads, seq=128". */

@@ -4,7 +4,7 @@ import { type Report, reportSchema, reportsSchema, type ModelReport } from './re
 import { reportPage } from './report-page.js';
 import { toTable } from './table.js';
 import { columnsFor, makeRows, type Row } from './columns.js';
-import { describeRuntime } from './configuration.js';
+import { describeRuntime, describeSizes } from './configuration.js';
 import { leadingLines, summaryLines } from './summary-lines.js';
 
 const KEYS = [
@@ -28,7 +28,7 @@ const FURTHER: readonly (readonly [key: string, cell: (row: Row) => string | num
   ['system', ({ report }) => report.system.fingerprint],
   ['threads', ({ report }) => report.system.threads],
   ['batch', ({ report }) => report.settings.batch],
-  ['dimensions', ({ model }) => model.dimensions.map(({ name, size }) => `${name}=${size}`).join(', ')],
+  ['dimensions', ({ model }) => describeSizes(model.dimensions)],
   ['tokens_per_second', ({ model }) => model.tokens_per_second],
   ['settings', ({ report }) => describeRuntime(report)],
   ['throughput_per_second', ({ model }) => model.throughput_per_second],

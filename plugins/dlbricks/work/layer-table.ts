@@ -96,7 +96,7 @@ export function layersDocument(layers: Layers, provenance: LayersDocument['prove
 /** From here on, three digits behind the point of a billion show a count to a hundredth. */
 const BILLIONS_FROM = 1e8;
 
-function countOf(value: number | null): string {
+function formatCount(value: number | null): string {
   if (value === null) return 'an unknown number of';
   return value < BILLIONS_FROM ? value.toLocaleString('en-US') : `${(value / 1e9).toFixed(3)}·10⁹`;
 }
@@ -107,7 +107,7 @@ function listNotes({ models, layers }: Layers): string[] {
     const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(bytes < 1e7 ? 3 : 1)} MB`;
     const ofWeights = `${total.parameters.toLocaleString('en-US')} parameters (${megabytes(total.parameter_bytes)})`;
     const intensity = total.intensity === null ? '' : `, ${total.intensity.toFixed(2)} operations for each byte`;
-    const line = `${model}: ${counted(total.layers, 'layer')}, ${countOf(total.multiply_accumulates)} multiply-accumulates, ${countOf(total.operations)} operations, ${ofWeights}${intensity}`;
+    const line = `${model}: ${counted(total.layers, 'layer')}, ${formatCount(total.multiply_accumulates)} multiply-accumulates, ${formatCount(total.operations)} operations, ${ofWeights}${intensity}`;
     if (uncounted === 0) return [line];
     const left = layers.filter((layer) => layer.model === model && layer.uncounted !== null);
     const groups = groupedBy(left, ({ operator, uncounted: reason }) => `${operator} (${reason})`);

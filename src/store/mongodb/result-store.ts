@@ -1,4 +1,4 @@
-import { listOf } from '../../base/list-of.js';
+import { collect } from '../../base/collect.js';
 import { partsOf } from '../../base/long-lists.js';
 import { type Measurement, type MeasurementKey, measurementKey } from '../../measurement/measurement.js';
 import { systemSchema, type System } from '../../measurement/system.js';
@@ -98,7 +98,7 @@ export class MongoResultStore implements ResultStore {
   }
 
   measurementsOf(signature: string): Promise<readonly Measurement[]> {
-    return listOf(this.#findMeasurements({ signature }));
+    return collect(this.#findMeasurements({ signature }));
   }
 
   async *#findMeasurements(filter: { readonly signature?: string }): AsyncIterable<Measurement> {

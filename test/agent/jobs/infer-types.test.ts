@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { PlatformError } from '../../../src/base/errors.js';
+import { assertRefused } from '../../rpc/support/refusal.js';
 import type { Benchmark } from '../../../src/measurement/benchmark.js';
 import type { TensorType } from '../../../src/onnx/model/model.js';
 import { inferTypes } from '../../../src/agent/jobs/infer-types.js';
@@ -153,17 +153,11 @@ describe('inferring types', { timeout: 60_000 }, () => {
   });
 
   test('a graph that the runtime refuses is unsupported', async () => {
-    await assert.rejects(
-      agent().client.inferTypes(unknownOperator),
-      (error) => error instanceof PlatformError && error.code === 'unsupported' && /NoSuchOperator/.test(error.message),
-    );
+    await assertRefused(agent().client.inferTypes(unknownOperator), 'unsupported', /NoSuchOperator/);
   });
 
   test('a node that fails is named', async () => {
-    await assert.rejects(
-      agent().client.inferTypes(failingReshape),
-      (error) => error instanceof PlatformError && error.code === 'model' && /the_reshape/.test(error.message),
-    );
+    await assertRefused(agent().client.inferTypes(failingReshape), 'model', /the_reshape/);
   });
 
   test('after a failure the next graph is inferred', async () => {
@@ -172,10 +166,7 @@ describe('inferring types', { timeout: 60_000 }, () => {
   });
 
   test('a cancelled request is cancelled', async () => {
-    await assert.rejects(
-      agent().client.inferTypes(convolution, AbortSignal.abort()),
-      (error) => error instanceof PlatformError && error.code === 'cancelled',
-    );
+    await assertRefused(agent().client.inferTypes(convolution, AbortSignal.abort()), 'cancelled');
   });
 });
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { kernelDifferences } from '../../../plugins/dlbricks/bricks/own-graph.js';
@@ -15,11 +14,11 @@ import { quantizedConv, type QuantizedConvOptions } from '../../onnx/quantized-c
 import { agentForSuite } from '../support/running-agent.js';
 import { TWO_RUNS } from '../support/measured-bricks.js';
 import { measureOne } from '../support/measure-one.js';
+import { temporaryFolder } from '../../store/temporary-folder.js';
 
 const RUN_OPTIONS = buildRunOptions(1);
 
-const folder = mkdtempSync(join(tmpdir(), 'dlbricks-weights-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = await temporaryFolder({ after });
 
 describe('a model with its own weights', { timeout: 300_000 }, () => {
   const weightFiles = new Map<string, string>();

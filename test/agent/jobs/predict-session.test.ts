@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { assertRefused } from '../../rpc/support/refusal.js';
 import { type BatchInput, PredictSession } from '../../../src/agent/jobs/predict-session.js';
 import type { Predictor } from '../../../src/predictor/predictor.js';
 import type { TensorValue } from '../../../src/predictor/tensor-value.js';
@@ -14,10 +15,7 @@ import { runOptions } from '../support/tiny-benchmarks.js';
 test('a model that the runtime refuses cannot be opened for predictions', async () => {
   const model = { path: 'm.onnx' } as PredictionModel;
   const predictor = { ...fakePredictor({}), open: () => Promise.reject(new Error('no such operator')) };
-  await assert.rejects(PredictSession.open(model, runOptions, predictor), {
-    code: 'unsupported',
-    message: /no such operator/,
-  });
+  await assertRefused(PredictSession.open(model, runOptions, predictor), 'unsupported', /no such operator/);
 });
 
 test('a batch of fixed size is filled up with its last picture', async () => {

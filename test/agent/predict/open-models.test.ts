@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
+import { assertRefused } from '../../rpc/support/refusal.js';
 import { WorkerRunner } from '../../../src/agent/worker/worker-runner.js';
 import { OpenModels } from '../../../src/agent/predict/open-models.js';
 import { parsePredictOptions } from '../../../src/agent/predict/options.js';
-import { PlatformError } from '../../../src/base/errors.js';
 import { predictionModels } from '../support/prediction-models.js';
 import { runOptions } from '../support/tiny-benchmarks.js';
 
@@ -39,7 +39,7 @@ describe('when as many models are open as allowed', { timeout: 60_000 }, () => {
       ids.push(await open(models));
     }
     const [first = '', second = '', third = ''] = ids;
-    await assert.rejects(open(models), (error) => error instanceof PlatformError && error.code === 'exhausted');
+    await assertRefused(open(models), 'exhausted');
 
     nowMs += HOUR_MS;
     assert.ok(await isOpen(models, first));
@@ -58,7 +58,7 @@ describe('when as many models are open as allowed', { timeout: 60_000 }, () => {
     });
     const calls = Array.from({ length: 16 }, () => models.use(id, () => waiting.then()));
     const one = models.use(id, () => waiting.then());
-    await assert.rejects(one, (error) => error instanceof PlatformError && error.code === 'exhausted');
+    await assertRefused(one, 'exhausted');
     done();
     await Promise.all(calls);
     assert.ok(await isOpen(models, id));

@@ -13,7 +13,7 @@ import { coloredPictures } from '../support/colored-pictures.js';
 import { foundIn, type Options, type PredictClient, predictClient } from '../support/predict-client.js';
 import { LABELS, predictionModels } from '../support/prediction-models.js';
 import { measuringProcessesOf, needsLinux } from '../support/processes.js';
-import { hasStatus, rawClient } from '../support/raw-client.js';
+import { assertStatus, rawClient } from '../support/raw-client.js';
 import { agentForSuite } from '../support/running-agent.js';
 
 const FIXTURES = join(import.meta.dirname, '../../../../test/processing/fixtures');
@@ -74,10 +74,8 @@ describe('predicting for pictures', { timeout: 300_000 }, () => {
   test('a batch that the model fixes is filled up', async () => {
     const fixed = await client.open('fixed');
     assert.deepEqual(foundIn(await client.images(fixed, pictures)), foundIn(await client.images(model, pictures)));
-    await assert.rejects(
-      client.images(fixed, pictures, { batchSize: 2 }),
-      hasStatus(status.INVALID_ARGUMENT, /batch of fixed is fixed at 3/),
-    );
+    const asked = client.images(fixed, pictures, { batchSize: 2 });
+    await assertStatus(asked, status.INVALID_ARGUMENT, /batch of fixed is fixed at 3/);
     await client.closeModel(fixed);
   });
 
@@ -156,7 +154,7 @@ describe('predicting for pictures', { timeout: 300_000 }, () => {
 
     const endless = await client.open('endless');
     const predicting = client.dataset(endless, 'synthetic', '');
-    const failing = assert.rejects(predicting, hasStatus(status.FAILED_PRECONDITION, /closed now/));
+    const failing = assertStatus(predicting, status.FAILED_PRECONDITION, /closed now/);
     setTimeout(() => void client.closeModel(endless, true), 300);
     await failing;
   });
@@ -165,13 +163,11 @@ describe('predicting for pictures', { timeout: 300_000 }, () => {
     const id = await client.open('endless');
     const options = { executionOptions: { timeoutInMs: 500n } };
     const startMs = performance.now();
-    await assert.rejects(
-      client.dataset(id, 'synthetic', '', options),
-      hasStatus(status.DEADLINE_EXCEEDED, /time limit of 0\.5 s; the model is closed now/),
-    );
+    const asked = client.dataset(id, 'synthetic', '', options);
+    await assertStatus(asked, status.DEADLINE_EXCEEDED, /time limit of 0\.5 s; the model is closed now/);
 
     assert.ok(performance.now() - startMs < 5000);
-    await assert.rejects(client.closeModel(id), hasStatus(status.NOT_FOUND));
+    await assertStatus(client.closeModel(id), status.NOT_FOUND);
     assert.equal((await client.images(model, pictures)).responses.length, 5);
   });
 
@@ -199,26 +195,26 @@ describe('predicting for pictures', { timeout: 300_000 }, () => {
   ];
   for (const [name, data, options, details] of unusable) {
     test(`refuses ${name}`, async () => {
-      await assert.rejects(client.images(model, data, options), hasStatus(status.INVALID_ARGUMENT, details));
+      await assertStatus(client.images(model, data, options), status.INVALID_ARGUMENT, details);
       assert.equal((await client.images(model, pictures)).responses.length, 5);
     });
   }
 
   test('a missing device and an id without an open model are refused', async () => {
     const onGpu = client.images(model, pictures, { executionOptions: { deviceCount: { GPU: 1 } } });
-    await assert.rejects(onGpu, hasStatus(status.FAILED_PRECONDITION, /asks for a GPU/));
-    await assert.rejects(client.images('nobody', pictures), hasStatus(status.NOT_FOUND, /no model is open/));
+    await assertStatus(onGpu, status.FAILED_PRECONDITION, /asks for a GPU/);
+    await assertStatus(client.images('nobody', pictures), status.NOT_FOUND, /no model is open/);
   });
 
   test('a model without steps takes no pictures', async () => {
     const id = await client.open('relu');
-    await assert.rejects(client.images(id, pictures), hasStatus(status.INVALID_ARGUMENT, /its manifest has no steps/));
+    await assertStatus(client.images(id, pictures), status.INVALID_ARGUMENT, /its manifest has no steps/);
     await client.closeModel(id);
   });
 
   test('a request beyond 64 MiB is refused, one of 60 MiB answered', async () => {
     const large = (mib: number) => Array.from({ length: mib }, () => Buffer.alloc(2 ** 20));
-    await assert.rejects(client.images(model, large(65)), hasStatus(status.RESOURCE_EXHAUSTED));
-    await assert.rejects(client.images(model, large(60)), hasStatus(status.INVALID_ARGUMENT, /picture 0/));
+    await assertStatus(client.images(model, large(65)), status.RESOURCE_EXHAUSTED);
+    await assertStatus(client.images(model, large(60)), status.INVALID_ARGUMENT, /picture 0/);
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { assertRefused } from '../../rpc/support/refusal.js';
 import { isPublicAddress } from '../../../src/http/public-address.js';
 import { fetchUrl } from '../../../src/agent/predict/url.js';
 import { type ErrorCode, PlatformError } from '../../../src/base/errors.js';
@@ -46,10 +47,6 @@ const ANSWERS: Readonly<Record<string, RequestListener>> = {
   '/headers': (request, response) => response.end(JSON.stringify(request.headers)),
 };
 
-function refused(code: ErrorCode, message: RegExp): (error: unknown) => boolean {
-  return (error) => error instanceof PlatformError && error.code === code && message.test(error.message);
-}
-
 describe('fetching a URL', { timeout: 30_000 }, () => {
   let server: Server;
   let origin: string;
@@ -81,7 +78,7 @@ describe('fetching a URL', { timeout: 30_000 }, () => {
     const tooLong = new AbortController();
     const fetched = fetch(`${origin}/slow-without-length`, tooLong.signal);
     setTimeout(() => tooLong.abort(new PlatformError('cancelled', 'too long')), 200);
-    await assert.rejects(fetched, refused('cancelled', /too long/));
+    await assertRefused(fetched, 'cancelled', /too long/);
   });
 
   test('follows a redirect', async () => {
@@ -110,7 +107,7 @@ describe('fetching a URL', { timeout: 30_000 }, () => {
   ];
   for (const [path, code, message] of failing) {
     test(`${path} fails`, async () => {
-      await assert.rejects(fetch(origin + path), refused(code, message));
+      await assertRefused(fetch(origin + path), code, message);
     });
   }
 
@@ -118,13 +115,13 @@ describe('fetching a URL', { timeout: 30_000 }, () => {
     test(`${path} ends when its caller aborts`, async () => {
       const controller = new AbortController();
       setTimeout(() => controller.abort(new PlatformError('timeout', 'that is enough')), 100);
-      await assert.rejects(fetch(origin + path, controller.signal), refused('timeout', /that is enough/));
+      await assertRefused(fetch(origin + path, controller.signal), 'timeout', /that is enough/);
     });
   }
 
   test('an address without a listener fails', async () => {
-    await assert.rejects(fetch('http://127.0.0.1:1/'), refused('not_found', /ECONNREFUSED/));
-    await assert.rejects(fetch('http://nothing.invalid/'), refused('not_found', /nothing can be fetched/));
+    await assertRefused(fetch('http://127.0.0.1:1/'), 'not_found', /ECONNREFUSED/);
+    await assertRefused(fetch('http://nothing.invalid/'), 'not_found', /nothing can be fetched/);
   });
 
   const never: readonly string[] = [
@@ -143,7 +140,7 @@ describe('fetching a URL', { timeout: 30_000 }, () => {
   for (const url of never) {
     test(`refuses ${url.slice(0, 40) || '(nothing)'} even where all addresses are allowed`, async () => {
       const options = { maxBytes: MAX_BYTES, isAllowed: () => true, signal: new AbortController().signal };
-      await assert.rejects(fetchUrl(url, options), (error) => error instanceof PlatformError && error.code === 'usage');
+      await assertRefused(fetchUrl(url, options), 'usage');
     });
   }
 
@@ -166,7 +163,7 @@ describe('fetching a URL', { timeout: 30_000 }, () => {
   for (const url of inside) {
     test(`refuses ${url} by default`, async () => {
       const options = { maxBytes: MAX_BYTES, isAllowed: isPublicAddress, signal: new AbortController().signal };
-      await assert.rejects(fetchUrl(url, options), refused('usage', /points at this machine or inside of a network/));
+      await assertRefused(fetchUrl(url, options), 'usage', /points at this machine or inside of a network/);
     });
   }
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import type { ClientDuplexStream } from '@grpc/grpc-js';
+import { assertRefused } from '../../rpc/support/refusal.js';
 import { connectAgent } from '../../../src/agent/client/agent-client.js';
 import { addBenchmarkService } from '../../../src/agent/services/benchmark-service.js';
 import { describeAgent } from '../../../src/agent/services/describe-machine.js';
@@ -108,9 +109,10 @@ test('an agent of a version without load runs is named before it is called', asy
     onWaiting: () => undefined,
   };
   const asked = { samples: [1], limit: 1, waitMs: 0 };
-  await assert.rejects(
+  await assertRefused(
     whileServing('tiny', new Map([[1, matmul(1)]]), asked, place, () => Promise.resolve()),
-    { code: 'unsupported', message: /is of a version without load runs; install this version there/ },
+    'unsupported',
+    /is of a version without load runs; install this version there/,
   );
 });
 

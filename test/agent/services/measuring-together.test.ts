@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { assertRefused } from '../../rpc/support/refusal.js';
 import type { MeasuredRequest, MeasureRequest, RequestProgress } from '../../../src/agent/benchmark-agent.js';
 import { isAbleTo } from '../../../src/agent/agent-description.js';
 import { connectAgent } from '../../../src/agent/client/agent-client.js';
 import { startAgent } from '../../../src/agent/services/server.js';
-import { PlatformError } from '../../../src/base/errors.js';
 import { protocolOfComposite } from '../../../src/composite/protocol-of-composite.js';
 import type { Benchmark } from '../../../src/measurement/benchmark.js';
 import type { Measurement } from '../../../src/measurement/measurement.js';
@@ -28,10 +28,6 @@ const CONTEXT = { footprintBytes: 2 ** 20 };
 
 function together(benchmark: Benchmark, changes: Partial<MeasureRequest> = {}): MeasureRequest {
   return { benchmark, runOptions: AS_IT_IS, ...setupOf(protocol), context: CONTEXT, ...changes };
-}
-
-function isCancelled(error: unknown): boolean {
-  return error instanceof PlatformError && error.code === 'cancelled';
 }
 
 /** Relu on this number of rows; each number is a different brick. */
@@ -140,7 +136,7 @@ describe('bricks that are measured together', { timeout: 300_000 }, () => {
         controller.abort();
       }
     };
-    await assert.rejects(measuring(), isCancelled);
+    await assertRefused(measuring(), 'cancelled');
     assert.deepEqual(
       measured.map(({ index }) => index),
       [0],

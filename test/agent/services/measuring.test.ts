@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
+import { assertRefused } from '../../rpc/support/refusal.js';
 import { connectAgent } from '../../../src/agent/client/agent-client.js';
 import type { MeasureProgress } from '../../../src/agent/benchmark-agent.js';
-import { PlatformError } from '../../../src/base/errors.js';
 import type { Benchmark } from '../../../src/measurement/benchmark.js';
 import type { Outcome } from '../../../src/measurement/measurement.js';
 import { measuringProcessesOf, needsLinux } from '../support/processes.js';
@@ -24,10 +24,6 @@ import { measureOne, type Setup } from '../support/measure-one.js';
 
 /** Far longer than any of these tests takes, so that only a test that hangs fails. */
 const timeout = 60_000;
-
-function isCancelled(error: unknown): boolean {
-  return error instanceof PlatformError && error.code === 'cancelled';
-}
 
 describe('measuring over gRPC in a process of its own', { timeout: 5 * timeout }, () => {
   const agent = agentForSuite();
@@ -139,7 +135,7 @@ describe('measuring over gRPC in a process of its own', { timeout: 5 * timeout }
       controller.abort();
     }, controller.signal);
 
-    await assert.rejects(measuring, isCancelled);
+    await assertRefused(measuring, 'cancelled');
     // The next measurement only starts when the process has ended.
     await outcomeOf(relu);
     assert.equal(pids.length, 1);
@@ -160,7 +156,7 @@ describe('measuring over gRPC in a process of its own', { timeout: 5 * timeout }
           },
         });
       }, controller.signal);
-      await assert.rejects(measuringFirst, isCancelled);
+      await assertRefused(measuringFirst, 'cancelled');
       await measuringSecond;
     } finally {
       await second.close();
@@ -181,7 +177,7 @@ describe('measuring over gRPC in a process of its own', { timeout: 5 * timeout }
       waiting.catch(() => first.abort());
     }, first.signal);
 
-    await assert.rejects(measuring, isCancelled);
-    await assert.rejects(waiting ?? Promise.resolve(), isCancelled);
+    await assertRefused(measuring, 'cancelled');
+    await assertRefused(waiting ?? Promise.resolve(), 'cancelled');
   });
 });

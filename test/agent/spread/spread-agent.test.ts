@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { assertRefused } from '../../rpc/support/refusal.js';
+import { collect } from '../../../src/base/collect.js';
 import type { BenchmarkAgent, MeasuredRequest, MeasureRequest } from '../../../src/agent/benchmark-agent.js';
 import { createFakeAgent, type FakeAgent } from '../../support/fake-agent.js';
 import { spreadAgent } from '../../../src/agent/spread/spread-agent.js';
@@ -46,12 +48,6 @@ function gone(): PlatformError {
   return new PlatformError('unavailable', 'the agent does not answer');
 }
 
-async function measuredBy(agent: BenchmarkAgent, requests: readonly MeasureRequest[], signal?: AbortSignal) {
-  const measured: MeasuredRequest[] = [];
-  for await (const one of agent.measure(requests, { signal })) measured.push(one);
-  return measured;
-}
-
 /** Asserts that every request has exactly one measurement, with its own signature. */
 function assertAll(measured: readonly MeasuredRequest[], requests: readonly MeasureRequest[]): void {
   const sorted = measured.toSorted((a, b) => a.index - b.index);
@@ -69,7 +65,7 @@ describe('identical machines', () => {
     const a = taking(2);
     const b = taking(2);
     const { agent, told } = spreadOver({ a, b });
-    assertAll(await measuredBy(agent, bricks), bricks);
+    assertAll(await collect(agent.measure(bricks)), bricks);
     assert.equal(a.measured.length + b.measured.length, BRICKS + 2 * CHECKED);
     for (const { measured } of [a, b]) assert.ok(measured.length > CHECKED, 'one of them did nothing');
     assert.deepEqual(agent.machineSpread?.(), { machines: 2, benchmarks: 10, relative: 0 });
@@ -86,7 +82,7 @@ describe('identical machines', () => {
     const b = taking(2);
     const { agent } = spreadOver({ a, b });
     const models = requestsFor(6);
-    assertAll(await measuredBy(agent, models), models);
+    assertAll(await collect(agent.measure(models)), models);
     for (const { measured } of [a, b]) assert.ok(measured.length > 1, 'one of them did nothing');
   });
 
@@ -94,8 +90,8 @@ describe('identical machines', () => {
     const a = taking(2);
     const b = taking(2);
     const { agent } = spreadOver({ a, b });
-    await measuredBy(agent, bricks);
-    await measuredBy(agent, bricks.slice(0, 20));
+    await collect(agent.measure(bricks));
+    await collect(agent.measure(bricks.slice(0, 20)));
     assert.equal(a.measured.length + b.measured.length, BRICKS + 20 + 2 * CHECKED);
   });
 
@@ -103,9 +99,9 @@ describe('identical machines', () => {
     const a = taking(2);
     const b = taking(2);
     const { agent, warnings } = spreadOver({ a: ending(a, CHECKED + 3), b });
-    assertAll(await measuredBy(agent, bricks), bricks);
+    assertAll(await collect(agent.measure(bricks)), bricks);
     assert.deepEqual(warnings(), ['the agent at a is left out, the others do its work: the agent does not answer']);
-    assertAll(await measuredBy(agent, bricks), bricks);
+    assertAll(await collect(agent.measure(bricks)), bricks);
   });
 
   it('take over the work of one that ends while all are compared', async () => {
@@ -113,17 +109,18 @@ describe('identical machines', () => {
     const b = taking(2);
     const c = taking(2);
     const { agent, warnings } = spreadOver({ a: ending(a, 3), b, c });
-    assertAll(await measuredBy(agent, bricks), bricks);
+    assertAll(await collect(agent.measure(bricks)), bricks);
     assert.equal(warnings().length, 1);
     assert.equal(agent.machineSpread?.()?.machines, 2);
   });
 
   it('fail with the reason of each when all have ended', async () => {
     const { agent } = spreadOver({ a: ending(taking(2), CHECKED + 3), b: ending(taking(2), CHECKED + 5) });
-    await assert.rejects(measuredBy(agent, bricks), {
-      code: 'unavailable',
-      message: /no agent is left; .*submit again:\n {2}[ab]: the agent does not answer\n {2}[ab]: the agent/,
-    });
+    await assertRefused(
+      collect(agent.measure(bricks)),
+      'unavailable',
+      /no agent is left; .*submit again:\n {2}[ab]: the agent does not answer\n {2}[ab]: the agent/,
+    );
   });
 
   it('are not all given a request that agents do not survive', async () => {
@@ -144,10 +141,11 @@ describe('identical machines', () => {
     // Of two requests, the one with the lower signature serves for the comparison.
     const lower = requestsFor(100).find(({ benchmark }) => benchmark.signature < deadly.benchmark.signature);
     assert.ok(lower !== undefined);
-    await assert.rejects(measuredBy(agent, [lower, deadly]), {
-      code: 'unavailable',
-      message: /^3 agents ended while they took the same measurement, .*the agent does not answer/,
-    });
+    await assertRefused(
+      collect(agent.measure([lower, deadly])),
+      'unavailable',
+      /^3 agents ended while they took the same measurement, .*the agent does not answer/,
+    );
     assert.equal(warnings().length, 3);
   });
 
@@ -157,7 +155,7 @@ describe('identical machines', () => {
     const c = taking(1.98);
     const odd = taking(3);
     const { agent, warnings } = spreadOver({ a, b, c, odd });
-    const measured = await measuredBy(agent, bricks);
+    const measured = await collect(agent.measure(bricks));
     assertAll(measured, bricks);
     assert.deepEqual(warnings(), [
       'the agent at odd is left out, the others do its work: it takes 49.3 % longer than the median of 4 machines for the same 10 measurements',
@@ -172,7 +170,7 @@ describe('identical machines', () => {
 
   it('cause a warning where two differ, since nothing shows which of them is wrong', async () => {
     const { agent, warnings } = spreadOver({ a: taking(2), b: taking(3) });
-    assertAll(await measuredBy(agent, bricks), bricks);
+    assertAll(await collect(agent.measure(bricks)), bricks);
     // 2 and 3: mean 2.5, standard deviation the square root of 0.5.
     assert.deepEqual(warnings(), [
       '2 machines differ by 28.3 % (standard deviation) in the time of the same 10 measurements',
@@ -188,9 +186,10 @@ describe('identical machines', () => {
       break;
     }
     assert.ok(a.measured.length + b.measured.length < BRICKS);
-    await assert.rejects(measuredBy(agent, bricks, AbortSignal.abort(new PlatformError('cancelled', 'enough'))), {
-      code: 'cancelled',
-    });
+    await assertRefused(
+      collect(agent.measure(bricks, { signal: AbortSignal.abort(new PlatformError('cancelled', 'enough')) })),
+      'cancelled',
+    );
   });
 
   it('all stop when they are cancelled in the middle', async () => {
@@ -220,7 +219,7 @@ describe('identical machines', () => {
       inferTypes: () => Promise.reject(new PlatformError('unsupported', 'no such operator')),
     };
     const { agent, warnings } = spreadOver({ a: wrong, b: wrong });
-    await assert.rejects(agent.inferTypes(requestFor(0).benchmark), { code: 'unsupported' });
+    await assertRefused(agent.inferTypes(requestFor(0).benchmark), 'unsupported');
     assert.deepEqual(warnings(), []);
   });
 
@@ -239,7 +238,7 @@ describe('identical machines', () => {
         latencyOf: ({ signature }) => (signature === failing ? { reason: 'crashed', message: 'it is gone' } : 2),
       });
     const { agent, warnings } = spreadOver({ a: machine(), b: machine() });
-    const measured = await measuredBy(agent, bricks);
+    const measured = await collect(agent.measure(bricks));
     const failures = measured.filter(({ measurement }) => measurement.outcome.kind === 'failure');
     assert.deepEqual(
       failures.map(({ index }) => index),

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { BenchmarkAgent, MeasuredRequest } from '../../../src/agent/benchmark-agent.js';
+import { collect } from '../../../src/base/collect.js';
+import type { BenchmarkAgent } from '../../../src/agent/benchmark-agent.js';
 import { createFakeAgent, type FakeAgent } from '../../support/fake-agent.js';
 import { standbyAgent } from '../../../src/agent/spread/standby-agent.js';
 import { PlatformError } from '../../../src/base/errors.js';
-import { refusal } from '../../rpc/support/refusal.js';
+import { assertRefused } from '../../rpc/support/refusal.js';
 import { requestsFor } from './requests.js';
 
 const REQUESTS = requestsFor(10);
@@ -57,16 +58,10 @@ function standbys(agents: readonly (BenchmarkAgent | PlatformError)[]) {
   return { told, connected, open: () => standbyAgent(list, { tell: (message) => told.push(message) }) };
 }
 
-async function measuredBy(agent: BenchmarkAgent): Promise<readonly MeasuredRequest[]> {
-  const measured: MeasuredRequest[] = [];
-  for await (const one of agent.measure(REQUESTS)) measured.push(one);
-  return measured;
-}
-
 describe('an agent with others that replace it', () => {
   it('uses the first one only, while it answers', async () => {
     const { connected, told, open } = standbys([machine(), machine()]);
-    assert.equal((await measuredBy(await open())).length, REQUESTS.length);
+    assert.equal((await collect((await open()).measure(REQUESTS))).length, REQUESTS.length);
     assert.deepEqual([connected, told], [[0], []]);
   });
 
@@ -79,7 +74,7 @@ describe('an agent with others that replace it', () => {
       const [{ benchmark, runOptions }] = REQUESTS as [(typeof REQUESTS)[number]];
       await agent.inferTypes(benchmark);
       await agent.optimize(benchmark, runOptions);
-      const measured = await measuredBy(agent);
+      const measured = await collect(agent.measure(REQUESTS));
       await agent.optimize(benchmark, runOptions);
       assert.deepEqual(
         measured.map(({ index, measurement }) => [index, measurement.signature]),
@@ -94,22 +89,22 @@ describe('an agent with others that replace it', () => {
   it('leaves out agents that do not answer, or are of another system', async () => {
     const second = machine();
     const { told, open } = standbys([gone(), mortal(machine(), 3), machine('slow'), gone(), second]);
-    assert.equal((await measuredBy(await open())).length, REQUESTS.length);
+    assert.equal((await collect((await open()).measure(REQUESTS))).length, REQUESTS.length);
     assert.equal(second.measured.length, REQUESTS.length - 3);
     assert.match(told.join(), /at a:4 does the rest of the work of the agent at a:1/);
   });
 
   it('fails with the reason where no other one of the system is left, and for a wrong request at once', async () => {
     const alone = standbys([mortal(machine(), 3), machine('slow')]);
-    await assert.rejects(measuredBy(await alone.open()), refusal('unavailable', /does not answer/));
-    await assert.rejects(standbys([gone(), gone()]).open(), refusal('unavailable', /does not answer/));
+    await assertRefused(collect((await alone.open()).measure(REQUESTS)), 'unavailable', /does not answer/);
+    await assertRefused(standbys([gone(), gone()]).open(), 'unavailable', /does not answer/);
     const wrong: BenchmarkAgent = {
       ...machine(),
       optimize: () => Promise.reject(new PlatformError('unsupported', 'the runtime refuses the graph')),
     };
     const { connected, open } = standbys([wrong, machine()]);
     const [{ benchmark, runOptions }] = REQUESTS as [(typeof REQUESTS)[number]];
-    await assert.rejects((await open()).optimize(benchmark, runOptions), refusal('unsupported', /refuses/));
+    await assertRefused((await open()).optimize(benchmark, runOptions), 'unsupported', /refuses/);
     assert.deepEqual(connected, [0]);
   });
 
@@ -120,7 +115,7 @@ describe('an agent with others that replace it', () => {
     const connect = (): Promise<BenchmarkAgent> => Promise.resolve(connections++ === 0 ? mortal(whole, 3) : whole);
     const agent = await standbyAgent([{ name: 'a:0', connect }], { tell: (message) => told.push(message) });
     assert.deepEqual(
-      (await measuredBy(agent)).map(({ index }) => index),
+      (await collect(agent.measure(REQUESTS))).map(({ index }) => index),
       [...REQUESTS.keys()],
     );
     assert.equal(connections, 2);
@@ -143,10 +138,10 @@ describe('an agent with others that replace it', () => {
         patienceMs: 60_000,
         ...(signal && { signal }),
       });
-    assert.equal((await measuredBy(await open())).length, REQUESTS.length);
+    assert.equal((await collect((await open()).measure(REQUESTS))).length, REQUESTS.length);
     connections = 0;
     const agent = await open(AbortSignal.abort());
-    await assert.rejects(measuredBy(agent), refusal('cancelled'));
+    await assertRefused(collect(agent.measure(REQUESTS)), 'cancelled');
   });
 
   it('fails where the same one is another system when it answers again', async () => {
@@ -154,7 +149,8 @@ describe('an agent with others that replace it', () => {
     const connect = (): Promise<BenchmarkAgent> =>
       Promise.resolve(connections++ === 0 ? mortal(machine('fast'), 3) : machine('slow'));
     const agent = await standbyAgent([{ name: 'a:0', connect }], { tell: () => assert.fail() });
-    await assert.rejects(measuredBy(agent), refusal('unavailable', /a:0 is another system .*was "fast" and is "slow"/));
+    const asked = collect(agent.measure(REQUESTS));
+    await assertRefused(asked, 'unavailable', /a:0 is another system .*was "fast" and is "slow"/);
   });
 
   it('does not ask one again whose machine has failed', async () => {
@@ -162,14 +158,14 @@ describe('an agent with others that replace it', () => {
     const broken: BenchmarkAgent = { ...machine(), optimize: () => Promise.reject(full) };
     const { connected, open } = standbys([broken]);
     const [{ benchmark, runOptions }] = REQUESTS as [(typeof REQUESTS)[number]];
-    await assert.rejects((await open()).optimize(benchmark, runOptions), refusal('exhausted', /disk is full/));
+    await assertRefused((await open()).optimize(benchmark, runOptions), 'exhausted', /disk is full/);
     assert.deepEqual(connected, [0]);
   });
 
   it('gives up a call that three agents in a row do not survive', async () => {
     const killers = [0, 0, 0, 0].map(() => mortal(machine(), 0));
     const { connected, open } = standbys(killers);
-    await assert.rejects(measuredBy(await open()), refusal('unavailable', /does not answer/));
+    await assertRefused(collect((await open()).measure(REQUESTS)), 'unavailable', /does not answer/);
     assert.deepEqual(connected, [0, 1, 2]);
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test, type TestContext } from 'node:test';
+import { assertRefused } from '../../rpc/support/refusal.js';
 import { type Ability, agentDescriptionSchema, isAbleTo } from '../../../src/agent/agent-description.js';
 import type { BenchmarkAgent, MeasurePhase, MeasureProgress } from '../../../src/agent/benchmark-agent.js';
 import type { InferredValue } from '../../../src/onnx/layers/layer-graph.js';
-import { PlatformError } from '../../../src/base/errors.js';
 import { measurementSchema } from '../../../src/measurement/measurement.js';
 import { AS_IT_IS } from '../../../src/measurement/as-it-is.js';
 import { ANY_RUN, identifySystem, systemSchema } from '../../../src/measurement/system.js';
@@ -121,10 +121,7 @@ export function describeBenchmarkAgent(name: string, connect: () => Promise<Benc
 
     test('a measurement that is cancelled before it starts gives no result', async () => {
       const signal = AbortSignal.abort();
-      await assert.rejects(
-        measureOne(agent, relu, runOptions, protocol, { signal }),
-        (error) => error instanceof PlatformError && error.code === 'cancelled',
-      );
+      await assertRefused(measureOne(agent, relu, runOptions, protocol, { signal }), 'cancelled');
     });
 
     test('types are inferred, with the content of small integers', async (t) => {

@@ -1,3 +1,4 @@
+import { collect } from '../../../src/base/collect.js';
 import type {
   BenchmarkAgent,
   MeasuredRequest,
@@ -20,14 +21,12 @@ export function setupOf(setup: Setup): Pick<MeasureRequest, 'protocol' | 'occasi
 }
 
 /** Everything that an agent yields for some requests. */
-export async function measureAll(
+export function measureAll(
   agent: BenchmarkAgent,
   requests: readonly MeasureRequest[],
   options?: MeasureOptions,
 ): Promise<readonly MeasuredRequest[]> {
-  const measured: MeasuredRequest[] = [];
-  for await (const one of agent.measure(requests, options)) measured.push(one);
-  return measured;
+  return collect(agent.measure(requests, options));
 }
 
 /** The measurement of one benchmark in a session of its own. */

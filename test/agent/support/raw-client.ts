@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { Client, credentials, type ServiceError, type status } from '@grpc/grpc-js';
 
 interface Method<Request, Response> {
@@ -51,4 +52,9 @@ export function hasStatus(code: status, details = /./): (error: unknown) => bool
     const answer = error as ServiceError;
     return answer.code === code && details.test(answer.details);
   };
+}
+
+/** Asserts that a call fails with this status and these details. */
+export function assertStatus(call: Promise<unknown> | (() => Promise<unknown>), code: status, details?: RegExp) {
+  return assert.rejects(call, hasStatus(code, details));
 }

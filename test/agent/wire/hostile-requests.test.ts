@@ -11,7 +11,7 @@ import {
   type RunOptions,
 } from '../../../src/generated/mlmodelscope/benchmark/v1/benchmark.js';
 import { TraceServiceService } from '../../../src/generated/mlmodelscope/trace/v1/trace.js';
-import { hasStatus, type RawClient, rawClient } from '../support/raw-client.js';
+import { assertStatus, hasStatus, type RawClient, rawClient } from '../support/raw-client.js';
 import { agentForSuite } from '../support/running-agent.js';
 import { matMul, protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 import { measureOne, setupOf } from '../support/measure-one.js';
@@ -88,7 +88,7 @@ describe('hostile requests', { timeout: 300_000 }, () => {
   ];
   for (const [name, changes, details] of invalid) {
     test(`${name}: refused, and the details name the place`, async () => {
-      await assert.rejects(client.stream(measure, request(changes)), hasStatus(status.INVALID_ARGUMENT, details));
+      await assertStatus(client.stream(measure, request(changes)), status.INVALID_ARGUMENT, details);
     });
   }
 
@@ -117,19 +117,17 @@ describe('hostile requests', { timeout: 300_000 }, () => {
 
   test('an empty request is refused', async () => {
     const empty: MeasureRequest = { benchmark: undefined, runOptions: undefined, protocol: undefined };
-    await assert.rejects(client.stream(measure, empty), hasStatus(status.INVALID_ARGUMENT));
-    await assert.rejects(
-      client.unary(inferTypes, { benchmark: undefined, steeringValues: false }),
-      hasStatus(status.INVALID_ARGUMENT),
-    );
-    await assert.rejects(client.unary(describeSystem, { runOptions: undefined }), hasStatus(status.INVALID_ARGUMENT));
+    await assertStatus(client.stream(measure, empty), status.INVALID_ARGUMENT);
+    const asked = client.unary(inferTypes, { benchmark: undefined, steeringValues: false });
+    await assertStatus(asked, status.INVALID_ARGUMENT);
+    await assertStatus(client.unary(describeSystem, { runOptions: undefined }), status.INVALID_ARGUMENT);
   });
 
   const bytes = (content: Buffer) => ({ ...measure, requestSerialize: () => content });
 
   test('a damaged request is refused', async () => {
     const content = measure.requestSerialize(request()).subarray(0, 40);
-    await assert.rejects(client.stream(bytes(content), request()), hasStatus(status.INVALID_ARGUMENT, /damaged/));
+    await assertStatus(client.stream(bytes(content), request()), status.INVALID_ARGUMENT, /damaged/);
   });
 
   test('a small message that would be gigabytes of objects is refused', async () => {
@@ -137,14 +135,12 @@ describe('hostile requests', { timeout: 300_000 }, () => {
     const inputs = Buffer.alloc(16 * 2 ** 20, Uint8Array.of(0x1a, 0x00));
     const length = Buffer.from([0x80, 0x80, 0x80, 0x08]);
     const content = Buffer.concat([Uint8Array.of(0x0a), length, inputs]);
-    await assert.rejects(
-      client.stream(bytes(content), request()),
-      hasStatus(status.INVALID_ARGUMENT, /more than the 524288 values/),
-    );
+    const asked = client.stream(bytes(content), request());
+    await assertStatus(asked, status.INVALID_ARGUMENT, /more than the 524288 values/);
   });
 
   test('a message beyond 64 MiB is refused', async () => {
     const content = Buffer.alloc(65 * 2 ** 20);
-    await assert.rejects(client.stream(bytes(content), request()), hasStatus(status.RESOURCE_EXHAUSTED));
+    await assertStatus(client.stream(bytes(content), request()), status.RESOURCE_EXHAUSTED);
   });
 });

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { assertRefused } from '../../rpc/support/refusal.js';
 import { TaskLimiter } from '../../../src/agent/worker/task-limiter.js';
-import { PlatformError } from '../../../src/base/errors.js';
 
 function controlledTask(): { readonly task: () => Promise<void>; readonly end: () => void } {
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => (end = resolve));
   return { task: () => ended, end: () => end() };
-}
-
-function hasCode(code: string): (error: unknown) => boolean {
-  return (error) => error instanceof PlatformError && error.code === code;
 }
 
 describe('turns', () => {
@@ -106,7 +102,7 @@ describe('turns', () => {
     const last = limiter.run(() => Promise.resolve());
     controller.abort();
 
-    await assert.rejects(cancelled, hasCode('cancelled'));
+    await assertRefused(cancelled, 'cancelled');
     first.end();
     await Promise.all([running, last]);
     assert.equal(started, false);
@@ -118,10 +114,8 @@ describe('turns', () => {
     const tasks = [limiter.run(first.task)];
     for (let i = 0; i < 32; i++) tasks.push(limiter.run(() => Promise.resolve()));
 
-    await assert.rejects(
-      limiter.run(() => Promise.resolve()),
-      hasCode('exhausted'),
-    );
+    const asked = limiter.run(() => Promise.resolve());
+    await assertRefused(asked, 'exhausted');
     first.end();
     await Promise.all(tasks);
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { z } from 'zod';
 import { manifestFindings } from '../../../src/command/doctor/manifest.js';
-import { refusal } from '../../rpc/support/refusal.js';
+import { assertRefused } from '../../rpc/support/refusal.js';
 import { temporaryFolder } from '../../store/temporary-folder.js';
 
 const STATED = 'decode: { color_mode: RGB } }, { resize: { height: 8, width: 8, method: bilinear } }, { layout: CHW';
@@ -93,10 +93,8 @@ describe('the doctor finds in a manifest', () => {
     );
     const plugin = { settings: z.strictObject({ cut: z.string() }) };
     const wrong = /evaluation\.yml:6:3: settings\.cuts: expected a known key, found .* \(did you mean "cut"\?\)/;
-    await assert.rejects(
-      manifestFindings(path, (name) => (name === 'dlbricks' ? plugin : undefined)),
-      refusal('manifest', wrong),
-    );
+    const asked = manifestFindings(path, (name) => (name === 'dlbricks' ? plugin : undefined));
+    await assertRefused(asked, 'manifest', wrong);
   });
 
   test('the checksum of names of classes, which nothing else states', async (t) => {

@@ -9,7 +9,7 @@ import { startServer } from '../../../src/server/server.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
 import { FakeClock } from '../../base/fake-clock.js';
-import { refusal } from '../../rpc/support/refusal.js';
+import { assertRefused } from '../../rpc/support/refusal.js';
 import { AGENT, directoryWith, fakeAgent, LOADER, submission } from '../../server/fake-platform.js';
 import { freePort } from '../../support/free-port.js';
 import { obedient, scripted, untilStopped } from '../../server/scripted-evaluation.js';
@@ -91,7 +91,7 @@ describe('following an evaluation', { timeout: 60_000 }, () => {
     const { address, clock, next } = await followIntoOutage(t);
     const goneMs = clock.now();
     await pass(clock, next);
-    await assert.rejects(next, refusal('unavailable', new RegExp(`evaluations follow ${ID} --server ${address}`)));
+    await assertRefused(next, 'unavailable', new RegExp(`evaluations follow ${ID} --server ${address}`));
     const waitedMs = clock.now() - goneMs;
     assert(waitedMs >= MINUTE_MS && waitedMs < 2 * MINUTE_MS, `waited ${waitedMs} ms`);
   });

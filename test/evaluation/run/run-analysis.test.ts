@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { assertRefused } from '../../rpc/support/refusal.js';
 import { PlatformError } from '../../../src/base/errors.js';
 import { type Analysis, MAX_ROWS } from '../../../src/evaluation/analysis.js';
 import { runAnalysis } from '../../../src/evaluation/run/run-analysis.js';
@@ -37,22 +38,15 @@ describe('runAnalysis', () => {
       () => Promise.resolve({ columns, rows: [], notes: [] }),
       z.strictObject({ percentiles: z.array(z.number()).default([]) }),
     );
-    await assert.rejects(ran(analysis, { percentile: [1] }), {
-      code: 'usage',
-      message: /no setting percentile \(did you mean percentiles\?\)/,
-    });
-    await assert.rejects(ran(analysis, { percentiles: 'x' }), {
-      code: 'usage',
-      message: /percentiles: expected a list, found a text/,
-    });
+    const asked = ran(analysis, { percentile: [1] });
+    await assertRefused(asked, 'usage', /no setting percentile \(did you mean percentiles\?\)/);
+    await assertRefused(ran(analysis, { percentiles: 'x' }), 'usage', /percentiles: expected a list, found a text/);
   });
 
   it('says which analysis threw, and leaves a PlatformError unchanged', async () => {
     const thrower = analysisOf(() => Promise.reject(new Error('boom')));
-    await assert.rejects(ran(thrower), {
-      code: 'internal',
-      message: /^the analysis test failed: Error: boom\n +at .*run-analysis\.test\.js/,
-    });
+    const asked = ran(thrower);
+    await assertRefused(asked, 'internal', /^the analysis test failed: Error: boom\n +at .*run-analysis\.test\.js/);
     const own = new PlatformError('not_found', 'no such system');
     await assert.rejects(ran(analysisOf(() => Promise.reject(own))), (thrown) => thrown === own);
   });
@@ -60,13 +54,13 @@ describe('runAnalysis', () => {
   it('refuses too many rows, and rows that do not fit the columns', async () => {
     for (const wrong of [rows(MAX_ROWS + 1), [{ other: 1 }], [{ count: NaN }]]) {
       const analysis = analysisOf(() => Promise.resolve({ columns, rows: wrong as never, notes: [] }));
-      await assert.rejects(ran(analysis), { code: 'internal', message: /returned no table that can be shown: .*rows/ });
+      await assertRefused(ran(analysis), 'internal', /returned no table that can be shown: .*rows/);
     }
   });
 
   it('abandons an analysis that does not end', async () => {
     const endless = analysisOf(() => new Promise(() => {}));
-    await assert.rejects(ran(endless, {}, 20), { code: 'timeout', message: /did not end within 0\.02 s/ });
+    await assertRefused(ran(endless, {}, 20), 'timeout', /did not end within 0\.02 s/);
   });
 
   it('ends an analysis that reads endlessly, from a store that never waits', async () => {
@@ -85,7 +79,7 @@ describe('runAnalysis', () => {
       }
     });
     const { signal } = new AbortController();
-    await assert.rejects(runAnalysis(analysis, {}, { store, signal, timeLimitMs: 50 }), { code: 'timeout' });
+    await assertRefused(runAnalysis(analysis, {}, { store, signal, timeLimitMs: 50 }), 'timeout');
     assert.ok(read.length > 0);
     const before = read.length;
     await stopping;
@@ -101,7 +95,7 @@ describe('runAnalysis', () => {
       options,
     );
     controller.abort();
-    await assert.rejects(running, { code: 'cancelled' });
+    await assertRefused(running, 'cancelled');
   });
 
   it('passes a store that cannot be written to', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { collect } from '../../../src/base/collect.js';
 import type { BenchmarkAgent } from '../../../src/agent/benchmark-agent.js';
 import { createFakeAgent } from '../../support/fake-agent.js';
 import { PlatformError } from '../../../src/base/errors.js';
@@ -259,8 +260,7 @@ describe('an evaluation that identical machines share', () => {
     };
     const connect = (): Promise<BenchmarkAgent> => Promise.resolve(agents['a:1']);
     const tools = { store: await openMemoryStore(), connect };
-    const events: PluginEvent[] = [];
-    for await (const event of runEvaluation(measuring, run, tools, new AbortController().signal)) events.push(event);
+    const events = await collect(runEvaluation(measuring, run, tools, new AbortController().signal));
     assert.deepEqual(notesIn(events), ['measured']);
     assert.equal(agents['a:1'].measured.length, MODELS);
   });

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { PlatformError } from '../../../src/base/errors.js';
+import { assertRefused } from '../../rpc/support/refusal.js';
 import { assumedInputs, assumedSentence } from '../../../src/onnx/values/assumed-values.js';
 import type { Model } from '../../../src/onnx/model/model.js';
 import { parseGivenText, withGivenValues } from '../../../src/onnx/values/given-values.js';
 import { parseModel } from '../../../src/onnx/read/read-model.js';
 import { int, model, node, value } from '../protos.js';
+import { temporaryFolder } from '../../store/temporary-folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'given-values-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = await temporaryFolder({ after });
 
 const lookup = parseModel(
   model({
@@ -28,10 +27,7 @@ const given = async (name: string, text: string) => {
   return (await withGivenValues(lookup, new Map([[name, read]]))).graph.given?.get(name);
 };
 
-const refused = (name: string, text: string, message: RegExp) =>
-  assert.rejects(given(name, text), (error) => {
-    return error instanceof PlatformError && error.code === 'usage' && message.test(error.message);
-  });
+const refused = (name: string, text: string, message: RegExp) => assertRefused(given(name, text), 'usage', message);
 
 /** Writes an array file in the format of numpy.save: version 1.0 of numpy.lib.format. */
 function npy(name: string, type: string, shape: string, data: Uint8Array): string {

@@ -1,7 +1,6 @@
 import { BSON } from 'mongodb';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
@@ -9,6 +8,7 @@ import { EVALUATION_DOCUMENTS, PERFORMANCE_DOCUMENTS } from '../../../src/platfo
 import type { CollectionDefinition } from '../../../src/store/collection.js';
 import { encodeDocument } from '../../../src/store/mongodb/document-codec.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
+import { temporaryFolder } from '../../store/temporary-folder.js';
 
 /** Path of the platform's analyses in Go, which test/platform-documents/original/build.sh builds. */
 const ANALYSES = process.env['ORIGINAL_ANALYSES'];
@@ -51,8 +51,7 @@ export async function originalAnalyses(
   source: 'embedded' | 'url',
   filter: Readonly<Record<string, string | number>>,
 ): Promise<OriginalResult> {
-  const folder = await mkdtemp(join(tmpdir(), 'documents-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   await writeDocuments(store, EVALUATION_DOCUMENTS, folder);
   await writeDocuments(store, PERFORMANCE_DOCUMENTS, folder);
   const { stdout } = await promisify(execFile)(ANALYSES ?? '', [folder, source, JSON.stringify(filter)]);

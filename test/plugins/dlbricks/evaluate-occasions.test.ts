@@ -5,11 +5,10 @@ import type { EstimateResult } from '../../../plugins/dlbricks/report/evaluation
 import type { MeasuringContext } from '../../../src/measuring/measuring.js';
 import type { EvaluationEvent } from '../../../src/plugin-api.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
-import { LIMITS, PROTOCOL } from '../../store/sample-measurement.js';
 import { loadedChain } from './support/chain-model.js';
 import { CALL_MS, driftingAgent } from './support/drifting-agent.js';
 import { near } from '../../support/near.js';
-import { evaluate } from './support/evaluate.js';
+import { evaluate, requestFor } from './support/evaluate.js';
 
 const models = [loadedChain('one', 'Relu', 'Neg', 'Relu', 'Abs'), loadedChain('two', 'Abs', 'Neg', 'Exp')];
 
@@ -17,17 +16,7 @@ const models = [loadedChain('one', 'Relu', 'Neg', 'Relu', 'Abs'), loadedChain('t
 const ONE_MS = 1 + 2 + 1 + 4 + CALL_MS;
 const TWO_MS = 4 + 2 + 8 + CALL_MS;
 
-const request: EstimateRequest = {
-  models,
-  cut: 'kernel',
-  granularity: 1,
-  runOptions: { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' },
-  protocol: PROTOCOL,
-  limits: LIMITS,
-  readingMs: 0,
-  measureEndToEnd: false,
-  precision: { targetError: 0.05, repeatLimit: 1, leastRepeatMs: 0 },
-};
+const request = requestFor(models, { cut: 'kernel' });
 
 async function run(
   changes: Partial<EstimateRequest>,

@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { assertRefused } from '../../rpc/support/refusal.js';
+import { collect } from '../../../src/base/collect.js';
 import { evaluateAll } from '../../../plugins/dlbricks/evaluate.js';
 import type { EstimateRequest } from '../../../plugins/dlbricks/system-run.js';
 import { runEstimation } from '../../../plugins/dlbricks/estimation.js';
 import { buildReport } from '../../../plugins/dlbricks/report/report.js';
 import type { EstimateResult } from '../../../plugins/dlbricks/report/evaluation-result.js';
 import { settingsSchema } from '../../../plugins/dlbricks/settings.js';
-import { PlatformError } from '../../../src/base/errors.js';
 import type { LoadedModel } from '../../../src/registry/load-model.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
 import { LIMITS, PROTOCOL } from '../../store/sample-measurement.js';
 import { CALL_MS, driftingAgent } from './support/drifting-agent.js';
 import { GraphBuilder } from './support/graph-builder.js';
-import { evaluate } from './support/evaluate.js';
+import { evaluate, requestFor } from './support/evaluate.js';
 
 /** Layers one after another on tensors of this width. The agent's kernels take the same time at each width. */
 function chain(width: number, ...operators: readonly string[]): LoadedModel {
@@ -26,17 +27,7 @@ function chain(width: number, ...operators: readonly string[]): LoadedModel {
 
 const MEASURED = [4, 8, 16, 32, 64].map((width) => chain(width, 'Relu', 'Neg'));
 
-const request: EstimateRequest = {
-  models: MEASURED,
-  cut: 'kernel',
-  granularity: 1,
-  runOptions: { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' },
-  protocol: PROTOCOL,
-  limits: LIMITS,
-  readingMs: 0,
-  measureEndToEnd: false,
-  precision: { targetError: 0.05, repeatLimit: 1, leastRepeatMs: 0 },
-};
+const request = requestFor(MEASURED, { cut: 'kernel' });
 
 /** A machine whose kernels take half to one and a half times as long as others like them. */
 function unevenAgent(): ReturnType<typeof driftingAgent> {
@@ -93,8 +84,7 @@ async function storeWithMeasurements(): Promise<ResultStore> {
 async function countKernels(store: ResultStore): Promise<number> {
   const kernels = (await store.listCollections()).find(({ name }) => name === 'dlbricks_kernels') ?? assert.fail();
   const { looseObject } = (await import('zod')).z;
-  const documents: unknown[] = [];
-  for await (const one of store.collection({ ...kernels, schema: looseObject({}) }).find({})) documents.push(one);
+  const documents = await collect(store.collection({ ...kernels, schema: looseObject({}) }).find({}));
   return documents.length;
 }
 
@@ -277,10 +267,7 @@ describe('settings that exclude each other are refused', () => {
         limits: LIMITS,
         startMs: 0,
       };
-      await assert.rejects(
-        runEstimation(estimation, context),
-        (error) => error instanceof PlatformError && error.code === 'usage' && error.message.includes(named),
-      );
+      await assertRefused(runEstimation(estimation, context), 'usage', named);
     });
   }
 });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { collect } from '../../../src/base/collect.js';
+import type { EvaluationEvent } from '../../../src/evaluation/event.js';
 import type { Remeasure } from '../../../src/measurement/remeasure.js';
 import { createFakeAgent, type FakeAgentOptions } from '../../support/fake-agent.js';
 import type { Conditions } from '../../../src/measurement/conditions.js';
@@ -7,11 +9,8 @@ import type { Measurement } from '../../../src/measurement/measurement.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
 import { conditionsBeside } from '../../store/measured-beside.js';
-import { LIMITS, PROTOCOL } from '../../store/sample-measurement.js';
 import { loadedChain } from './support/chain-model.js';
-import { evaluate } from './support/evaluate.js';
-
-const RUN_OPTIONS = { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' } as const;
+import { evaluate, requestFor } from './support/evaluate.js';
 
 /** Relu, Neg and Abs: three bricks. */
 const MODEL = loadedChain('one', 'Relu', 'Neg', 'Relu', 'Abs');
@@ -43,35 +42,15 @@ async function run(store: ResultStore, { remeasure, conditions = QUIET, ...setti
     ...(measuredAt === undefined ? {} : { measuredAt }),
   });
   const said: string[] = [];
-  const result = await evaluate(
-    {
-      models: [MODEL],
-      cut: 'layer',
-      granularity: 1,
-      runOptions: RUN_OPTIONS,
-      protocol: PROTOCOL,
-      limits: LIMITS,
-      readingMs: 0,
-      measureEndToEnd: false,
-      precision: { targetError: 0.05, repeatLimit: 1, leastRepeatMs: 0 },
-      remeasure,
-    },
-    {
-      agent,
-      store,
-      signal,
-      onEvent: (event) => {
-        if (event.kind === 'note') said.push(event.message);
-      },
-    },
-  );
+  const onEvent = (event: EvaluationEvent): void => {
+    if (event.kind === 'note') said.push(event.message);
+  };
+  const result = await evaluate(requestFor([MODEL], { remeasure }), { agent, store, signal, onEvent });
   return { taken: agent.measured.length, said, result };
 }
 
 async function stored(store: ResultStore): Promise<readonly Measurement[]> {
-  const found: Measurement[] = [];
-  for await (const measurement of store.listMeasurements()) found.push(measurement);
-  return found;
+  return collect(store.listMeasurements());
 }
 
 /** A store with the model's three bricks. */

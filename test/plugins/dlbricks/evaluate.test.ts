@@ -21,11 +21,11 @@ import { parseModel } from '../../../src/onnx/read/read-model.js';
 import type { LoadedModel } from '../../../src/registry/load-model.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
-import { LIMITS, PROTOCOL } from '../../store/sample-measurement.js';
+import { PROTOCOL } from '../../store/sample-measurement.js';
 import { loadedChain } from './support/chain-model.js';
 import { type GeneratedModel, generatedModels } from './support/generated-graph.js';
-import { refused } from './support/refused.js';
-import { evaluate } from './support/evaluate.js';
+import { assertRefused } from '../../rpc/support/refusal.js';
+import { evaluate, requestFor } from './support/evaluate.js';
 
 /** A latency from 1 to 17 ms that depends only on the benchmark's signature. */
 function latencyBySignature({ signature }: Benchmark): number {
@@ -35,24 +35,6 @@ function latencyBySignature({ signature }: Benchmark): number {
 const models = [loadedChain('one', 'Relu', 'Neg', 'Relu', 'Abs'), loadedChain('two', 'Abs', 'Neg', 'Exp')];
 /** Relu, Neg, Abs and Exp. */
 const UNIQUE = 4;
-
-function requestFor(loaded: readonly LoadedModel[], changes: Partial<EstimateRequest> = {}): EstimateRequest {
-  return {
-    models: loaded,
-    cut: 'layer',
-    granularity: 1,
-    runOptions: { threads: 1, executionProvider: 'cpu', optimizationLevel: 'all' },
-    protocol: PROTOCOL,
-    limits: LIMITS,
-    readingMs: 0,
-    measureEndToEnd: false,
-    precision: PRECISION,
-    ...changes,
-  };
-}
-
-/** Measurements in context need not be precise here. */
-const PRECISION = { targetError: 0.05, repeatLimit: 1, leastRepeatMs: 0 } as const;
 
 interface Recorded {
   readonly result: EstimateResult;
@@ -81,7 +63,11 @@ describe('settings of the runtime', () => {
   const optimizedOf = (benchmark: Benchmark): OptimizedGraph => ({ benchmark, values: new Map(), costMs: 0 });
   const kernels = (runtime: Partial<RuntimeSettings>): EstimateRequest => {
     const runOptions = buildRunOptions(1, {}, { ...DEFAULT_RUNTIME, ...runtime });
-    return requestFor(models, { cut: 'kernel', runOptions, precision: { ...PRECISION, repeatLimit: 0 } });
+    return requestFor(models, {
+      cut: 'kernel',
+      runOptions,
+      precision: { targetError: 0.05, repeatLimit: 0, leastRepeatMs: 0 },
+    });
   };
 
   test('share the bricks that they have in common, which are measured once', async () => {
@@ -453,7 +439,7 @@ describe('an evaluation ends', () => {
     const full = await openMemoryStore();
     t.mock.method(full, 'putMeasurement', () => Promise.reject(new PlatformError('storage', 'the disk is full')));
 
-    await refused(run(requestFor(models), { agent, store: full }), 'storage', /the disk is full/);
+    await assertRefused(run(requestFor(models), { agent, store: full }), 'storage', /the disk is full/);
     assert.equal(agent.measured.length, 1);
   });
 
@@ -470,7 +456,7 @@ describe('an evaluation ends', () => {
       },
     };
 
-    await refused(run(requestFor(models), { agent: dying, store }), 'unavailable');
+    await assertRefused(run(requestFor(models), { agent: dying, store }), 'unavailable');
     const { result } = await run(requestFor(models), { agent, store });
     assert.equal(result.measured, UNIQUE - 2);
   });

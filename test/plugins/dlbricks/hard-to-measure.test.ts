@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { loadModel } from '../../../src/registry/load-model.js';
@@ -9,9 +8,9 @@ import { assertSomeRatio } from '../../support/some-ratio.js';
 import { estimateOnce } from './support/estimate-once.js';
 import { isLater, maskedAttention, tinyKernels, tower } from './support/hard-to-measure.js';
 import { recurrentLoop, recurrentScan } from './support/loops.js';
+import { temporaryFolder } from '../../store/temporary-folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'dlbricks-loops-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = await temporaryFolder({ after });
 
 const PROTOCOL = { warmupRuns: 1, runs: 9, minRuns: 3, timeBudgetMs: 2000 };
 

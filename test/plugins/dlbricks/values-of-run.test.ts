@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import type { Estimated } from '../../../plugins/dlbricks/estimation.js';
@@ -14,9 +13,9 @@ import { openMemoryStore } from '../../../src/store/memory/open.js';
 import { agentForSuite } from '../../agent/support/running-agent.js';
 import { countingLoop, detectorTail } from './support/detector-tail.js';
 import { estimateOnce } from './support/estimate-once.js';
+import { temporaryFolder } from '../../store/temporary-folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'dlbricks-values-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = await temporaryFolder({ after });
 
 const PROTOCOL = { warmupRuns: 1, runs: 5, minRuns: 3, timeBudgetMs: 2000 };
 const signal = new AbortController().signal;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { collect } from '../../../src/base/collect.js';
 import latency from '../../../plugins/latency/index.js';
 import { latencyResultSchema } from '../../../plugins/latency/latency-result.js';
 import { createFakeAgent, type FakeAgent } from '../../support/fake-agent.js';
@@ -20,9 +21,7 @@ async function run(agent: FakeAgent, store: ResultStore, settings?: object): Pro
   const { loaded } = await loadSubmission(submitted);
   const request = { evaluation: loaded, settings: loaded.settingsOf(evaluation.settings) };
   const { signal } = new AbortController();
-  const events: EvaluationEvent[] = [];
-  for await (const event of evaluation.run(request, { agent, store, signal })) events.push(event);
-  return events;
+  return collect(evaluation.run(request, { agent, store, signal }));
 }
 
 const agentOf = (latencyOf: Parameters<typeof createFakeAgent>[0]['latencyOf']) => createFakeAgent({ latencyOf });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { collect } from '../../../src/base/collect.js';
 import { buildMeasured } from '../../../plugins/load/figures.js';
 import { keepTrial } from '../../../plugins/load/platform-documents.js';
 import { settingsSchema } from '../../../plugins/load/settings.js';
@@ -9,7 +10,6 @@ import { simulateTrial } from '../../../src/load/simulate.js';
 import { summarizeTrial } from '../../../src/load/summary.js';
 import { EVALUATION_DOCUMENTS, PERFORMANCE_DOCUMENTS } from '../../../src/platform-documents/documents.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
-import { all } from '../../store/collection-contract.js';
 import { SYSTEM } from '../../store/sample-measurement.js';
 import { loadedChain } from '../dlbricks/support/chain-model.js';
 
@@ -40,8 +40,8 @@ async function documentsOf({ isLate }: { readonly isLate: boolean }) {
     scenario: 'server',
   });
   const [evaluations, performances] = await Promise.all([
-    all(store.collection(EVALUATION_DOCUMENTS).find({})),
-    all(store.collection(PERFORMANCE_DOCUMENTS).find({})),
+    collect(store.collection(EVALUATION_DOCUMENTS).find({})),
+    collect(store.collection(PERFORMANCE_DOCUMENTS).find({})),
   ]);
   return { evaluations, performances };
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { buildRunOptions, identifySystem, optimizedRun } from '../../../src/measurement/system.js';
@@ -14,9 +13,9 @@ import { agentForSuite } from '../../agent/support/running-agent.js';
 import { floats, model, node, value } from '../../onnx/protos.js';
 import { assertSomeRatio } from '../../support/some-ratio.js';
 import { estimateOnce } from '../dlbricks/support/estimate-once.js';
+import { temporaryFolder } from '../../store/temporary-folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'dlbricks-peaks-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = await temporaryFolder({ after });
 
 const PROTOCOL = { warmupRuns: 1, runs: 20, minRuns: 5, timeBudgetMs: 3000 };
 

@@ -16,7 +16,7 @@ import { openApiDocument, type Operation, parsedBody } from '../../../src/server
 import { SharedEstimates } from '../../../src/server/http/site-data.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import { offer } from '../../directory/support/offer.js';
-import { refusal } from '../../rpc/support/refusal.js';
+import { assertRefused, refusal } from '../../rpc/support/refusal.js';
 import { sampleMeasurement, signatureOf, SYSTEM } from '../../store/sample-measurement.js';
 import { until } from '../../support/until.js';
 import { AGENT, directoryWith, openPlatform } from '../fake-platform.js';
@@ -163,7 +163,7 @@ describe('the operations of the API', { timeout: 60_000 }, () => {
     const params = { signature: signatureOf(1) };
     assert.deepEqual(await run('get /bricks/{signature}', { params }), { measurements: [sampleMeasurement(1)] });
     const refused = run('get /bricks/{signature}', { params, isTrusted: false });
-    await assert.rejects(refused, refusal('unauthenticated', /need a token of this server/));
+    await assertRefused(refused, 'unauthenticated', /need a token of this server/);
   });
 
   it('accept an evaluation, show it, and give its result to those who may see it', async (t) => {
@@ -182,7 +182,7 @@ describe('the operations of the API', { timeout: 60_000 }, () => {
     assert.deepEqual(evaluations, [{ ...record, state: 'done', changedAt }]);
     assert.deepEqual(await run('get /evaluations/{id}/result', { params: { id } }), { answer: 42 });
     const refused = run('get /evaluations/{id}/result', { params: { id }, isTrusted: false });
-    await assert.rejects(refused, refusal('unauthenticated', /need a token/));
+    await assertRefused(refused, 'unauthenticated', /need a token/);
   });
 
   it('have no result of an evaluation that is not done, or whose result the store lost', async (t) => {
@@ -191,12 +191,9 @@ describe('the operations of the API', { timeout: 60_000 }, () => {
     const id = 'an-evaluation';
     await submit(id);
     const params = { id };
-    await assert.rejects(
-      run('get /evaluations/{id}/result', { params }),
-      refusal('not_found', /^the evaluation has no result$/),
-    );
+    await assertRefused(run('get /evaluations/{id}/result', { params }), 'not_found', /^the evaluation has no result$/);
     assert.equal(((await run('post /evaluations/{id}/cancel', { params })) as { state: string }).state, 'cancelled');
-    await assert.rejects(run('get /evaluations/{id}/result', { params }), refusal('not_found', /has no result/));
+    await assertRefused(run('get /evaluations/{id}/result', { params }), 'not_found', /has no result/);
     detach();
     attach(obedient);
     await until(() => platform.plugins().length === 1);
@@ -205,7 +202,7 @@ describe('the operations of the API', { timeout: 60_000 }, () => {
     const { last } = await platform.get('another-one');
     await evaluationCollections(store).events.delete({ evaluation: 'another-one' });
     const reading = readResult(platform, 'another-one', last ?? assert.fail(), t.signal);
-    await assert.rejects(reading, refusal('not_found', /^the store no longer has the result$/));
+    await assertRefused(reading, 'not_found', /^the store no longer has the result$/);
   });
 
   it('show an evaluation without an event as well, and make an id where the client has none', async (t) => {

@@ -4,7 +4,7 @@ import { PlatformError } from '../../../src/base/errors.js';
 import { keepEstimates } from '../../../src/measuring/estimates.js';
 import { selected, SharedEstimates } from '../../../src/server/http/site-data.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
-import { refusal } from '../../rpc/support/refusal.js';
+import { assertRefused } from '../../rpc/support/refusal.js';
 import { SYSTEM } from '../../store/sample-measurement.js';
 import { newEstimate } from '../site-server.js';
 
@@ -30,7 +30,7 @@ describe('the estimates of a store, as visitors see them', () => {
       throw new PlatformError('storage', 'the database is away');
     });
     const shared = new SharedEstimates(store);
-    await assert.rejects(shared.get(), refusal('storage'));
+    await assertRefused(shared.get(), 'storage');
     away.mock.restore();
     assert.deepEqual((await shared.get()).estimates, []);
   });

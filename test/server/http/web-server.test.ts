@@ -9,7 +9,7 @@ import type { ServerSecurity } from '../../../src/rpc/security.js';
 import type { Platform } from '../../../src/server/platform.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
-import { refusal } from '../../rpc/support/refusal.js';
+import { assertRefused, refusal } from '../../rpc/support/refusal.js';
 import { signatureOf } from '../../store/sample-measurement.js';
 import { until } from '../../support/until.js';
 import { AGENT, directoryWith, openPlatform } from '../fake-platform.js';
@@ -318,9 +318,7 @@ describe('a request over HTTP', { timeout: 60_000 }, () => {
     const common = { platform, store, agents: directoryWith(), agentSecurity: {}, security: {} };
     const showResult = () => Promise.resolve(undefined);
     const listen = { host: '0.0.0.0', port: 0 };
-    await assert.rejects(
-      startWebServer({ ...common, showResult, listen }),
-      refusal('usage', /0\.0\.0\.0 can be reached from other machines/),
-    );
+    const asked = startWebServer({ ...common, showResult, listen });
+    await assertRefused(asked, 'usage', /0\.0\.0\.0 can be reached from other machines/);
   });
 });

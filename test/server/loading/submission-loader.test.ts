@@ -5,7 +5,7 @@ import { sha256Of } from '../../../src/base/sha256.js';
 import { Submission } from '../../../src/generated/mlmodelscope/evaluation/v1/submission.js';
 import { encodeSubmission, fromWireSubmission } from '../../../src/evaluation/wire/submission-wire.js';
 import { SubmissionLoader } from '../../../src/server/loading/submission-loader.js';
-import { refusal } from '../../rpc/support/refusal.js';
+import { assertRefused, refusal } from '../../rpc/support/refusal.js';
 import { submission, submitted } from '../fake-platform.js';
 
 const wanted = (): boolean => true;
@@ -36,7 +36,7 @@ describe('the loader of submissions', { timeout: 60_000 }, () => {
     const damaged = encodeSubmission({ ...rest, files: new Map([...files, ['four.onnx', Buffer.from('no model')]]) });
     const { described, submission: loaded } = await loader.load(damaged, () => false);
     assert.deepEqual([described.name, loaded], ['tiny', undefined]);
-    await assert.rejects(loader.load(damaged, wanted), refusal('model', /four\.onnx/));
+    await assertRefused(loader.load(damaged, wanted), 'model', /four\.onnx/);
     assert.ok(((await loader.load(submitted(), wanted)).submission?.length ?? 0) > 0);
   });
 
@@ -52,10 +52,7 @@ describe('the loader of submissions', { timeout: 60_000 }, () => {
   it('refuses what is no submission, or has a wrong manifest', async () => {
     const damaged = refusal('usage', /^the request is damaged: /);
     await assert.rejects(loader.load(Buffer.from([0x0a, 0xff]), wanted), damaged);
-    await assert.rejects(
-      loader.load(submitted({ threads: 0 }), wanted),
-      refusal('manifest', /^tiny\.yml:1:\d+: threads/),
-    );
+    await assertRefused(loader.load(submitted({ threads: 0 }), wanted), 'manifest', /^tiny\.yml:1:\d+: threads/);
   });
 
   it('gives the same digest to the same content only', async () => {
@@ -82,7 +79,7 @@ describe('the loader of submissions', { timeout: 60_000 }, () => {
     const first = loader.load(submitted(), wanted);
     const left = loader.load(submitted(), wanted, { signal: leaving.signal });
     leaving.abort();
-    await assert.rejects(left, refusal('cancelled'));
+    await assertRefused(left, 'cancelled');
     await first;
   });
 
@@ -95,17 +92,14 @@ describe('the loader of submissions', { timeout: 60_000 }, () => {
   it('refuses a submission that names no manifest, or one by a path that is too long', async () => {
     for (const manifestPath of ['', 'x'.repeat(1001)]) {
       const wrong = encodeSubmission({ ...submission(), manifestPath });
-      await assert.rejects(
-        loader.load(wrong, wanted),
-        refusal('usage', /^submission: manifest_path ".*" is no path of/),
-      );
+      await assertRefused(loader.load(wrong, wanted), 'usage', /^submission: manifest_path ".*" is no path of/);
     }
   });
 
   it('gives up what takes too much memory', async () => {
     // Less than the code of the thread takes.
     const small = new SubmissionLoader({ memoryMib: 4 });
-    await assert.rejects(small.load(submitted(), wanted), refusal('model', /takes more than 4 MiB of memory; submit/));
+    await assertRefused(small.load(submitted(), wanted), 'model', /takes more than 4 MiB of memory; submit/);
   });
 
   it('takes the memory of a large submission instead of copying it, and leaves that of a small one', async () => {

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
+import { collect } from '../../../src/base/collect.js';
 import { openEmbeddedStore } from '../../../src/store/embedded/open.js';
-import { all, note, NOTES, type Note } from '../collection-contract.js';
+import { note, NOTES, type Note } from '../collection-contract.js';
 import { temporaryFolder } from '../temporary-folder.js';
 import { STORE_PROCESS } from './store-process.js';
 
@@ -32,16 +33,16 @@ describe('collections of an embedded store', () => {
       const store = await openEmbeddedStore(folder, { onWarning: (message) => assert.fail(message) });
       t.after(() => store.close());
       const notes = store.collection(NOTES);
-      const everything = await all(notes.find({}));
+      const everything = await collect(notes.find({}));
       assert.equal(everything.length, NOTES_IN_PROCESS);
       const authors = new Set(everything.flatMap(({ author }) => author ?? []));
       for (const author of authors) {
         const expected = everything.filter((one) => one.author === author);
-        assert.deepEqual(await all(notes.find({ author })), expected);
+        assert.deepEqual(await collect(notes.find({ author })), expected);
       }
       for (let number = 0; number < 7; number += 1) {
         const author = `author ${number}`;
-        if (!authors.has(author)) assert.deepEqual(await all(notes.find({ author })), []);
+        if (!authors.has(author)) assert.deepEqual(await collect(notes.find({ author })), []);
       }
     },
   );
@@ -54,7 +55,7 @@ describe('collections of an embedded store', () => {
     const newer = await openEmbeddedStore(folder, {});
     t.after(() => newer.close());
     const definition = { ...NOTES, indexes: [['year']] as const };
-    assert.deepEqual(await all(newer.collection(definition).find({ year: '2021' })), [note('y', { year: '2021' })]);
+    assert.deepEqual(await collect(newer.collection(definition).find({ year: '2021' })), [note('y', { year: '2021' })]);
     assert.deepEqual(await newer.listCollections(), [{ name: 'notes', key: ['shelf', 'title'], indexes: [['year']] }]);
   });
 
@@ -65,7 +66,7 @@ describe('collections of an embedded store', () => {
     const other = store.collection<Note>({ ...NOTES, key: ['title'] });
     const refused = { name: 'PlatformError', message: /by another key/ };
     await assert.rejects(other.put(note('y')), refused);
-    await assert.rejects(all(other.find({})), refused);
-    assert.deepEqual(await all(store.collection(NOTES).find({})), [note('x')]);
+    await assert.rejects(collect(other.find({})), refused);
+    assert.deepEqual(await collect(store.collection(NOTES).find({})), [note('x')]);
   });
 });

@@ -4,19 +4,13 @@ import { chmod, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from '
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { open } from 'lmdb';
-import { PlatformError } from '../../../src/base/errors.js';
 import { openEmbeddedStore } from '../../../src/store/embedded/open.js';
+import { assertRefused } from '../../rpc/support/refusal.js';
 import { SETUP_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../sample-measurement.js';
 import { temporaryFolder } from '../temporary-folder.js';
 
-async function assertRefused(folder: string, message: RegExp): Promise<void> {
-  await assert.rejects(openEmbeddedStore(folder, {}), (error) => {
-    assert(error instanceof PlatformError, String(error));
-    assert.equal(error.code, 'storage');
-    assert.match(error.message, message);
-    assert(error.message.includes(folder), `${error.message} should name ${folder}`);
-    return true;
-  });
+async function assertUnopened(folder: string, message: RegExp): Promise<void> {
+  await assertRefused(openEmbeddedStore(folder, {}), 'storage', message, folder);
 }
 
 /** A store with three measurements, closed. */
@@ -94,8 +88,8 @@ describe('opening an embedded store', () => {
   it('refuses a file', async (t) => {
     const file = join(await temporaryFolder(t), 'store');
     await writeFile(file, 'text');
-    await assertRefused(file, /a part of that path is a file/);
-    await assertRefused(join(file, 'below'), /a part of that path is a file/);
+    await assertUnopened(file, /a part of that path is a file/);
+    await assertUnopened(join(file, 'below'), /a part of that path is a file/);
   });
 
   for (const name of ['data.mdb', 'lock.mdb']) {
@@ -103,14 +97,14 @@ describe('opening an embedded store', () => {
       const folder = await storeWithMeasurements(t);
       await rm(join(folder, name));
       execFileSync('mkfifo', [join(folder, name)]);
-      await assertRefused(folder, /is not a file|is no file/);
+      await assertUnopened(folder, /is not a file|is no file/);
     });
   }
 
   it('refuses a folder with other files, and leaves it as it was', async (t) => {
     const folder = await temporaryFolder(t);
     await writeFile(join(folder, 'thesis.tex'), '');
-    await assertRefused(folder, /not a store: it holds other files/);
+    await assertUnopened(folder, /not a store: it holds other files/);
     assert.deepEqual(await readdir(folder), ['thesis.tex']);
   });
 
@@ -118,21 +112,21 @@ describe('opening an embedded store', () => {
     const folder = await temporaryFolder(t);
     const bytes = Buffer.from('#!/bin/sh\n'.repeat(2000));
     await writeFile(join(folder, 'data.mdb'), bytes);
-    await assertRefused(folder, /its beginning is wrong/);
+    await assertUnopened(folder, /its beginning is wrong/);
     assert.deepEqual(await readFile(join(folder, 'data.mdb')), bytes);
   });
 
   it('refuses a data file that is a folder', async (t) => {
     const folder = await temporaryFolder(t);
     await mkdir(join(folder, 'data.mdb'));
-    await assertRefused(folder, /a folder is where a file should be/);
+    await assertUnopened(folder, /a folder is where a file should be/);
   });
 
   for (const bytes of [10, 4096, 9000, 20_000]) {
     it(`refuses a data file that was cut off after ${bytes} bytes`, async (t) => {
       const folder = await storeWithMeasurements(t);
       await truncate(join(folder, 'data.mdb'), bytes);
-      await assertRefused(folder, /cut off|its beginning is wrong/);
+      await assertUnopened(folder, /cut off|its beginning is wrong/);
     });
   }
 
@@ -141,19 +135,19 @@ describe('opening an embedded store', () => {
     const file = join(folder, 'data.mdb');
     const bytes = await readFile(file);
     await writeFile(file, bytes.fill(0, 2 * 4096));
-    await assertRefused(folder, /cannot be opened: it is damaged: .*MDB_/);
+    await assertUnopened(folder, /cannot be opened: it is damaged: .*MDB_/);
   });
 
   it("refuses another program's LMDB environment", async (t) => {
     const folder = await temporaryFolder(t);
     await tamper(folder, 'theirs', () => 'data');
-    await assertRefused(folder, /an LMDB database of another program/);
+    await assertUnopened(folder, /an LMDB database of another program/);
   });
 
   it('refuses a store of a newer version', async (t) => {
     const folder = await storeWithMeasurements(t);
     await tamper(folder, 'format', () => JSON.stringify({ schemaVersion: 3, whatever: true }));
-    await assertRefused(folder, /newer version of this program \(schema 3; this version reads up to 2\)/);
+    await assertUnopened(folder, /newer version of this program \(schema 3; this version reads up to 2\)/);
   });
 
   const isRoot = process.getuid?.() === 0;
@@ -161,7 +155,7 @@ describe('opening an embedded store', () => {
     const folder = await storeWithMeasurements(t);
     await chmod(folder, 0o500);
     try {
-      await assertRefused(folder, /change the permissions/);
+      await assertUnopened(folder, /change the permissions/);
     } finally {
       await chmod(folder, 0o700);
     }
@@ -170,7 +164,7 @@ describe('opening an embedded store', () => {
   it('refuses files that may not be read', { skip: isRoot && 'root may read anything' }, async (t) => {
     const folder = await storeWithMeasurements(t);
     await chmod(join(folder, 'data.mdb'), 0o000);
-    await assertRefused(folder, /change the permissions/);
+    await assertUnopened(folder, /change the permissions/);
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { openEmbeddedStore, openEmbeddedStoreToRead } from '../../../src/store/embedded/open.js';
 import { acquireEnvironment, releaseEnvironment } from '../../../src/store/embedded/shared-environment.js';
-import { refusal } from '../../rpc/support/refusal.js';
+import { assertRefused } from '../../rpc/support/refusal.js';
 import { sampleMeasurement, SETUP_KEY, signatureOf, SYSTEM } from '../sample-measurement.js';
 import { temporaryFolder } from '../temporary-folder.js';
 
@@ -14,10 +14,7 @@ describe('an embedded store that is opened to read', () => {
     const missing = join(folder, 'missing');
     await mkdir(join(folder, 'empty'));
     for (const path of [missing, join(folder, 'empty')]) {
-      await assert.rejects(
-        openEmbeddedStoreToRead(path, {}),
-        refusal('not_found', /^There is no store at .*: check --store/),
-      );
+      await assertRefused(openEmbeddedStoreToRead(path, {}), 'not_found', /^There is no store at .*: check --store/);
     }
     assert.deepEqual(await readdir(folder, { recursive: true }), ['empty']);
   });
@@ -25,7 +22,7 @@ describe('an embedded store that is opened to read', () => {
   it('is an error where a file is in its place', async (t) => {
     const file = join(await temporaryFolder(t), 'file');
     await writeFile(file, '');
-    await assert.rejects(openEmbeddedStoreToRead(file, {}), refusal('not_found', /There is no store at/));
+    await assertRefused(openEmbeddedStoreToRead(file, {}), 'not_found', /There is no store at/);
   });
 
   it('sees what another user of the same store writes meanwhile', async (t) => {

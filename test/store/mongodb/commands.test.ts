@@ -53,16 +53,9 @@ describe('commands with a team’s store', { ...deadline, ...needsFerretDb }, ()
     await place.write('many.onnx', chain(MANY_OPERATORS));
     const uri = `mongodb://${server.address}/results?serverSelectionTimeoutMS=1000`;
     const args = [
-      'dlbricks',
-      'validate',
-      'many.onnx',
+      ...'dlbricks validate many.onnx'.split(' '),
       ...LAYER_CUT,
-      '--runs',
-      '200',
-      '--warmup',
-      '1',
-      '--export-json',
-      '-',
+      ...'--runs 200 --warmup 1 --export-json -'.split(' '),
     ];
     const run = place.start([...args, '--store', uri]);
     while ((await keysIn(uri)).length === 0) await sleep(20);

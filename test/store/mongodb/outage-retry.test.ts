@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { OutageRetry } from '../../../src/store/mongodb/outage-retry.js';
 import { FakeClock } from '../../base/fake-clock.js';
-import { refusal } from '../../rpc/support/refusal.js';
+import { assertRefused, refusal } from '../../rpc/support/refusal.js';
 
 class Away extends Error {}
 
@@ -44,8 +44,8 @@ describe('requests to a store whose server goes away', { timeout: 60_000 }, () =
     const later = retry.run(away);
     later.catch(() => undefined);
     await clock.advance(15_000);
-    await assert.rejects(first, refusal('unavailable', /has not answered for 90 s/));
-    await assert.rejects(later, refusal('unavailable', /has not answered for 90 s/));
+    await assertRefused(first, 'unavailable', /has not answered for 90 s/);
+    await assertRefused(later, 'unavailable', /has not answered for 90 s/);
   });
 
   it('fail after its limit where it takes them and never answers, with a warning before', async () => {
@@ -55,7 +55,7 @@ describe('requests to a store whose server goes away', { timeout: 60_000 }, () =
     await clock.advance(5_000);
     assert.deepEqual(warnings, ['The store mongodb://db/results does not answer; waiting for it, 85 s at most.']);
     await clock.advance(85_000);
-    await assert.rejects(answer, refusal('unavailable'));
+    await assertRefused(answer, 'unavailable');
   });
 
   it('are answered again after an outage that was longer than the limit', async () => {
@@ -63,11 +63,11 @@ describe('requests to a store whose server goes away', { timeout: 60_000 }, () =
     const first = retry.run(() => Promise.reject(new Away()));
     first.catch(() => undefined);
     await clock.advance(100_000);
-    await assert.rejects(first, refusal('unavailable'));
+    await assertRefused(first, 'unavailable');
     const hanging = retry.run(() => new Promise<never>(() => undefined));
     hanging.catch(() => undefined);
     await clock.advance(5_000);
-    await assert.rejects(hanging, refusal('unavailable'));
+    await assertRefused(hanging, 'unavailable');
     const answer = retry.run(() => clock.sleep(4_000).then(() => 7));
     await clock.advance(4_000);
     assert.equal(await answer, 7);
@@ -112,7 +112,7 @@ describe('requests to a store whose server goes away', { timeout: 60_000 }, () =
     answer.catch(() => undefined);
     await clock.advance(1_000);
     controller.abort();
-    await assert.rejects(answer, refusal('unavailable', /has not answered\./));
+    await assertRefused(answer, 'unavailable', /has not answered\./);
     // Pauses of 100, 200 and 400 ms; the fourth one is interrupted.
     assert.deepEqual(askedMs, [0, 100, 300, 700, 1000]);
   });

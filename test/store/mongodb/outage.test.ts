@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { collect } from '../../../src/base/collect.js';
 import type { ResultStore } from '../../../src/store/result-store.js';
 import { openTeamStore } from '../../../src/store/spool/open.js';
 import { MAX_ATTEMPT_MS, RECONNECT_MS } from '../../../src/store/mongodb/outage-retry.js';
 import { requireShape } from '../../../src/store/collection-shape.js';
 import { Spool, spoolFolder } from '../../../src/store/spool/spool.js';
 import { syncSpool } from '../../../src/store/spool/sync.js';
-import { all, note, NOTES } from '../collection-contract.js';
+import { note, NOTES } from '../collection-contract.js';
 import { SETUP_KEY, sampleMeasurement, signatureOf, SYSTEM } from '../sample-measurement.js';
 import { until } from '../../support/until.js';
 import { temporaryFolder } from '../temporary-folder.js';
@@ -102,7 +103,7 @@ describe('a server that goes away', { ...DEADLINE, ...needsFerretDb }, () => {
     await notes.putMany([note('x'), note('y')]);
     await Promise.all(kills);
     await assertStored(store, 90);
-    assert.deepEqual(await all(notes.find({})), [note('x'), note('y')]);
+    assert.deepEqual(await collect(notes.find({})), [note('x'), note('y')]);
   });
 
   it('leaves everything in a spool when it is gone for good, which is brought to it once and for all', async (t) => {
@@ -135,7 +136,7 @@ describe('a server that goes away', { ...DEADLINE, ...needsFerretDb }, () => {
     const after = await openTeamStore(uri, await temporaryFolder(t), options);
     t.after(() => after.close());
     await assertStored(after, 20);
-    assert.deepEqual(await all(after.collection(NOTES).find({})), [note('x')]);
+    assert.deepEqual(await collect(after.collection(NOTES).find({})), [note('x')]);
   });
 
   it('gets what a killed process left in a spool from the next one, before that stores anything newer', async (t) => {
@@ -157,7 +158,7 @@ describe('a server that goes away', { ...DEADLINE, ...needsFerretDb }, () => {
     await assertStored(other, 2);
     assert.match(warnings.join('\n'), /wait in .*; they are sent first[^]*the database has all results/);
     assert.deepEqual(await syncSpool(uri, folder, {}), { measurements: 0, documents: 0 });
-    assert.deepEqual(await all(other.collection(NOTES).find({})), [note('x', { author: 'newer' })]);
+    assert.deepEqual(await collect(other.collection(NOTES).find({})), [note('x', { author: 'newer' })]);
   });
 
   it('gets what waits in a spool when it comes back after the limit, in the same run', async (t) => {
@@ -183,7 +184,7 @@ describe('a server that goes away', { ...DEADLINE, ...needsFerretDb }, () => {
     const other = await openTeamStore(uri, await temporaryFolder(t), options);
     t.after(() => other.close());
     await assertStored(other, 20);
-    assert.deepEqual(await all(other.collection(NOTES).find({})), [note('x')]);
+    assert.deepEqual(await collect(other.collection(NOTES).find({})), [note('x')]);
     assert.deepEqual(await syncSpool(uri, folder, {}), { measurements: 0, documents: 0 });
   });
 

@@ -12,7 +12,7 @@ import { SpoolingResultStore } from '../../../src/store/spool/result-store.js';
 import { Spool } from '../../../src/store/spool/spool.js';
 import { sendSpooled } from '../../../src/store/spool/sync.js';
 import { putRecord } from '../../../src/store/transfer.js';
-import { refusal } from '../../rpc/support/refusal.js';
+import { assertRefused } from '../../rpc/support/refusal.js';
 import { newEstimate } from '../../server/site-server.js';
 import { until } from '../../support/until.js';
 import { sampleMeasurement, SETUP_KEY, signatureOf, SYSTEM } from '../sample-measurement.js';
@@ -161,6 +161,6 @@ describe('a server’s store whose spool cannot be used', { timeout: 60_000 }, (
 
   it('fails where the server is gone as well', async (t) => {
     const { store } = await withoutSpool(t, () => () => Promise.reject(new PlatformError('unavailable', 'gone')));
-    await assert.rejects(store.putMeasurement(sampleMeasurement(0)), refusal('storage', /is not a store/));
+    await assertRefused(store.putMeasurement(sampleMeasurement(0)), 'storage', /is not a store/);
   });
 });

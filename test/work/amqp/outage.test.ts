@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { openQueue } from '../../../src/work/open-queue.js';
-import type { Handled, WorkQueue } from '../../../src/work/work-queue.js';
+import type { Handled } from '../../../src/work/work-queue.js';
 import { until } from '../../support/until.js';
 import { message } from '../work-queue-contract.js';
-import { needsRabbitMq, startRabbitMq } from './rabbitmq-process.js';
+import { needsRabbitMq, openQueueFor, startRabbitMq } from './rabbitmq-process.js';
 
 const DONE: Handled = { kind: 'done' };
 
@@ -21,17 +21,11 @@ const OUTAGE_MS = 30_000;
  */
 const NEW_QUEUE_MS = 2_000;
 
-async function open(t: TestContext, uri: string, warnings: string[] = []): Promise<WorkQueue> {
-  const queue = await openQueue(uri, { onWarning: (warning) => warnings.push(warning) });
-  t.after(() => queue.close());
-  return queue;
-}
-
 describe('a RabbitMQ work queue without its broker', { ...suite, ...needsRabbitMq }, () => {
   it('continues after the broker was killed and away for 30 s, with all work that it had accepted', async (t) => {
     const own = await startRabbitMq(t);
     const warnings: string[] = [];
-    const queue = await open(t, own.uri, warnings);
+    const queue = await openQueueFor(t, own.uri, warnings);
     const came: string[] = [];
     let isHeld = true;
     await queue.serve('a', async ({ body }) => {
@@ -58,7 +52,7 @@ describe('a RabbitMQ work queue without its broker', { ...suite, ...needsRabbitM
 
   it('continues after the broker was suspended', async (t) => {
     const own = await startRabbitMq(t);
-    const queue = await open(t, own.uri);
+    const queue = await openQueue(own.uri, { onWarning: () => undefined });
     const came: string[] = [];
     await queue.serve('a', ({ body }) => {
       came.push(Buffer.from(body).toString());
@@ -92,7 +86,7 @@ describe('a RabbitMQ work queue without its broker', { ...suite, ...needsRabbitM
     await own.start();
     await closed;
     assert.ok(ended, 'it waits for the broker');
-    const again = await open(t, own.uri);
+    const again = await openQueueFor(t, own.uri);
     await until(async () => (await again.state('a')).waiting === 1);
   });
 

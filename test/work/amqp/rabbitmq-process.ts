@@ -6,6 +6,8 @@ import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openQueue } from '../../../src/work/open-queue.js';
+import type { WorkQueue } from '../../../src/work/work-queue.js';
 import type { Lifetime } from '../../support/lifetime.js';
 import { temporaryFolder } from '../../store/temporary-folder.js';
 import { freePort } from '../../support/free-port.js';
@@ -152,4 +154,11 @@ async function untilAccepting(uri: string, check: () => void): Promise<void> {
   } finally {
     connection.unsafeDestroy();
   }
+}
+
+/** A queue of this broker that is closed after the test. */
+export async function openQueueFor(t: Lifetime, uri: string, warnings: string[] = []): Promise<WorkQueue> {
+  const queue = await openQueue(uri, { onWarning: (warning) => warnings.push(warning) });
+  t.after(() => queue.close());
+  return queue;
 }

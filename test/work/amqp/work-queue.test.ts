@@ -1,6 +1,7 @@
 import { Connection } from 'rabbitmq-client';
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
+import { collect } from '../../../src/base/collect.js';
 import { amqpError } from '../../../src/work/amqp/amqp-error.js';
 import { Broker } from '../../../src/work/amqp/broker.js';
 import { parseBrokerUser } from '../../../src/work/amqp/address.js';
@@ -9,10 +10,10 @@ import { openQueue } from '../../../src/work/open-queue.js';
 import { type FailedWork, type Handled, MAX_BODY_BYTES, type WorkQueue } from '../../../src/work/work-queue.js';
 import type { Lifetime } from '../../support/lifetime.js';
 import { fast } from '../../store/fast-clock.js';
-import { refusal } from '../../rpc/support/refusal.js';
+import { assertRefused, refusal } from '../../rpc/support/refusal.js';
 import { until } from '../../support/until.js';
 import { message, workQueueContract } from '../work-queue-contract.js';
-import { needsRabbitMq, type RabbitMq, startRabbitMq } from './rabbitmq-process.js';
+import { needsRabbitMq, openQueueFor, type RabbitMq, startRabbitMq } from './rabbitmq-process.js';
 
 const DONE: Handled = { kind: 'done' };
 
@@ -35,12 +36,6 @@ function running(): RabbitMq {
   return broker;
 }
 
-async function open(t: TestContext, uri: string, warnings: string[] = []): Promise<WorkQueue> {
-  const queue = await openQueue(uri, { onWarning: (warning) => warnings.push(warning) });
-  t.after(() => queue.close());
-  return queue;
-}
-
 /** Runs `work` with another client of the broker. */
 async function withClient<T>(uri: string, work: (client: Connection) => Promise<T>): Promise<T> {
   const client = new Connection(uri);
@@ -54,7 +49,7 @@ async function withClient<T>(uri: string, work: (client: Connection) => Promise<
 
 async function openEmpty(t: TestContext): Promise<WorkQueue> {
   const { uri } = running();
-  const queue = await open(t, uri);
+  const queue = await openQueueFor(t, uri);
   t.after(() =>
     withClient(uri, async (client) => {
       for (const name of ['mlmodelscope.work.a', 'mlmodelscope.work.b', 'mlmodelscope.failed']) {
@@ -67,16 +62,10 @@ async function openEmpty(t: TestContext): Promise<WorkQueue> {
 
 workQueueContract('RabbitMQ', openEmpty, needsRabbitMq.skip);
 
-async function failedIn(queue: WorkQueue): Promise<readonly FailedWork[]> {
-  const all: FailedWork[] = [];
-  for await (const failed of queue.failed()) all.push(failed);
-  return all;
-}
-
 describe('a RabbitMQ work queue', { ...deadline, ...needsRabbitMq }, () => {
   it('delivers to one client the work that another one publishes', async (t) => {
     const queue = await openEmpty(t);
-    const other = await open(t, running().uri);
+    const other = await openQueueFor(t, running().uri);
     const came: string[] = [];
     await other.serve('a', ({ body }) => {
       came.push(Buffer.from(body).toString());
@@ -106,7 +95,7 @@ describe('a RabbitMQ work queue', { ...deadline, ...needsRabbitMq }, () => {
     }
     await until(() => heard.length > 0);
     assert.equal(heard[0]?.message.id, deadly.id);
-    const [failed] = await failedIn(queue);
+    const [failed] = await collect(queue.failed());
     assert.equal(failed?.message.id, deadly.id);
     assert.equal(failed.system, 'a');
     assert.match(failed.reason, /3 times in a row, the agent that worked on it ended/);
@@ -131,7 +120,7 @@ describe('a RabbitMQ work queue', { ...deadline, ...needsRabbitMq }, () => {
     await queue.publish('a', message('good'));
     await until(() => came.includes('good'));
     assert.deepEqual(came, ['{"measure":"this"}', 'a text', 'good']);
-    const reasons = (await failedIn(queue)).map(({ reason }) => reason).sort();
+    const reasons = (await collect(queue.failed())).map(({ reason }) => reason).sort();
     assert.deepEqual(reasons, [
       `the message has ${MAX_BODY_BYTES + 1} bytes, more than ${MAX_BODY_BYTES}`,
       'the message is no work',
@@ -154,8 +143,7 @@ describe('a queue that others declared with other settings', { ...deadline, ...n
 
   it('is a warning for a client that serves already, and continues once the queue is deleted', async (t) => {
     const warnings: string[] = [];
-    const queue = await openQueue(running().uri, { onWarning: (warning) => warnings.push(warning) });
-    t.after(() => queue.close());
+    const queue = await openQueueFor(t, running().uri, warnings);
     const publishing = await openEmpty(t);
     let came = 0;
     await queue.serve('a', () => {
@@ -197,11 +185,9 @@ describe('a broker that cannot be used', { ...deadline, ...needsRabbitMq }, () =
 
   it('is an error if it does not know the user or the virtual host', async () => {
     const { address, uri } = running();
-    await assert.rejects(
-      openQueue(`amqp://mallory:wrong@${address}`, options),
-      refusal('unauthenticated', /it refuses the user "mallory": check the name/),
-    );
-    await assert.rejects(openQueue(`${uri}/nowhere`, options), refusal('unauthenticated', /no such virtual host/));
+    const asked = openQueue(`amqp://mallory:wrong@${address}`, options);
+    await assertRefused(asked, 'unauthenticated', /it refuses the user "mallory": check the name/);
+    await assertRefused(openQueue(`${uri}/nowhere`, options), 'unauthenticated', /no such virtual host/);
   });
 
   it('names the user that an address without one means', () => {
@@ -212,14 +198,14 @@ describe('a broker that cannot be used', { ...deadline, ...needsRabbitMq }, () =
   });
 
   it('is an error if the user has no rights', async (t) => {
-    const queue = await open(t, running().withoutRights);
+    const queue = await openQueueFor(t, running().withoutRights);
     const noRights = refusal('unauthenticated', /rabbitmqctl set_permissions/);
     await assert.rejects(queue.publish('a', message('1')), noRights);
     await assert.rejects(
       queue.serve('a', () => Promise.resolve(DONE)),
       noRights,
     );
-    await assert.rejects(failedIn(queue), noRights);
+    await assert.rejects(collect(queue.failed()), noRights);
   });
 
   it('is an error if its disk is full', async (t) => {
@@ -230,10 +216,7 @@ describe('a broker that cannot be used', { ...deadline, ...needsRabbitMq }, () =
     const publishing = await Broker.connect(own.uri, own.address, settings);
     const queue = new AmqpWorkQueue(taking, publishing, fast);
     t.after(() => queue.close());
-    await assert.rejects(
-      queue.publish('a', message('1')),
-      refusal('unavailable', /takes no messages.*disk.*free space/),
-    );
+    await assertRefused(queue.publish('a', message('1')), 'unavailable', /takes no messages.*disk.*free space/);
     assert.ok(warnings.some((warning) => /disk/.test(warning)));
   });
 });

@@ -11,7 +11,7 @@ import { modelFromBenchmark, weightlessBenchmark } from '../../../../src/measure
 import { SYSTEM } from '../../../store/sample-measurement.js';
 import { chainModel, loadedChain } from '../support/chain-model.js';
 import { float32Bytes, GraphBuilder } from '../support/graph-builder.js';
-import { refused } from '../support/refused.js';
+import { assertRefused } from '../../../rpc/support/refusal.js';
 
 const SETTINGS: CutSettings = { cut: 'kernel', granularity: undefined, runOptions: SYSTEM.runOptions };
 
@@ -96,12 +96,10 @@ describe('a model whose graph the runtime refuses', () => {
   });
 
   test('is not assumed if the agent does not answer', async () => {
-    await refused(
-      preparing(() => {
-        throw new PlatformError('unavailable', 'the agent does not answer');
-      }),
-      'unavailable',
-    );
+    const asked = preparing(() => {
+      throw new PlatformError('unavailable', 'the agent does not answer');
+    });
+    await assertRefused(asked, 'unavailable');
   });
 });
 

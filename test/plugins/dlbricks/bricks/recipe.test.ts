@@ -5,7 +5,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { countBricks, readRecipe, type Recipe } from '../../../../plugins/dlbricks/bricks/recipe.js';
 import { signatureOf } from '../../../store/sample-measurement.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
-import { refused } from '../support/refused.js';
+import { assertRefused } from '../../../rpc/support/refusal.js';
 
 const recipe: Recipe = {
   format: 'dlbricks-recipe/1',
@@ -71,11 +71,11 @@ test('a brick counts as often as its model has it', () => {
 describe('reading a recipe refuses', () => {
   test('a missing file', async (t) => {
     const path = join(await temporaryFolder(t), 'none.json');
-    await refused(readRecipe(path), 'usage', /none\.json/, /generate/);
+    await assertRefused(readRecipe(path), 'usage', /none\.json/, /generate/);
   });
 
   test('a file that is not JSON', async (t) => {
-    await refused(reading(t, '{"format":'), 'usage', /recipe\.json: not a readable recipe/, /generate/);
+    await assertRefused(reading(t, '{"format":'), 'usage', /recipe\.json: not a readable recipe/, /generate/);
   });
 
   const [model] = recipe.models;
@@ -136,11 +136,11 @@ describe('reading a recipe refuses', () => {
     ['an invalid signature', withModel({ bricks: [{ signature: '../x', operators: [] }] }), /bricks\.0\.signature/],
   ];
   for (const [what, document, where] of cases) {
-    test(what, (t) => refused(reading(t, JSON.stringify(document)), 'usage', /recipe\.json: /, where));
+    test(what, (t) => assertRefused(reading(t, JSON.stringify(document)), 'usage', /recipe\.json: /, where));
   }
 
   test('several errors, and names all of them', async (t) => {
     const wrong = { ...withModel({ sequences: [7, 0, 8], edges: [[2, 0]] }), batch: 1 };
-    await refused(reading(t, JSON.stringify(wrong)), 'usage', /sequences\.0/, /sequences\.2/, /edges\.0/);
+    await assertRefused(reading(t, JSON.stringify(wrong)), 'usage', /sequences\.0/, /sequences\.2/, /edges\.0/);
   });
 });

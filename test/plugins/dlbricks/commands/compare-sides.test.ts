@@ -11,7 +11,7 @@ import { readModel } from '../../../../src/onnx/read/read-model.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { loadedChain } from '../support/chain-model.js';
 import { normalNumbers } from '../support/noise.js';
-import { refused } from '../support/refused.js';
+import { assertRefused } from '../../../rpc/support/refusal.js';
 import { recordingHost, type RecordingHost } from './command-host.js';
 
 const SIDES = ['agent=before:1', 'agent=after:1'] as const;
@@ -119,30 +119,31 @@ describe('compare of two sides', () => {
   });
 
   test('refuses a side that is none before anything is measured, and options of measuring for reports', async () => {
-    await refused(
-      compare(
-        agentWith(() => 1),
-        [],
-        ['thread=1', 'default'],
-      ),
-      'usage',
-      /^side thread=1: expected default/,
+    const asked = compare(
+      agentWith(() => 1),
+      [],
+      ['thread=1', 'default'],
     );
+    await assertRefused(asked, 'usage', /^side thread=1: expected default/);
     const withoutModels = (...words: readonly string[]): Promise<unknown> => {
       const program = new Command().exitOverride();
       registerCompare(program, recordingHost(agentWith(() => 1)));
       return program.parseAsync(['compare', ...words], { from: 'user' });
     };
-    await refused(
+    await assertRefused(
       withoutModels('a.json', 'b.json', '--whole'),
       'usage',
       /^--whole is for measuring two sides; name models after --/,
     );
-    await refused(
+    await assertRefused(
       withoutModels('a.json', 'b.json', 'c.json'),
       'usage',
       /^neither a\.json nor b\.json is a side to measure .*; to compare several results, .* --baseline$/,
     );
-    await refused(withoutModels('threads=1', 'default'), 'usage', /^threads=1 is to be measured: name models after --/);
+    await assertRefused(
+      withoutModels('threads=1', 'default'),
+      'usage',
+      /^threads=1 is to be measured: name models after --/,
+    );
   });
 });

@@ -82,10 +82,7 @@ describe('compare of what is there', { ...deadline, concurrency: 1 }, () => {
       'net.onnx',
       ...QUICK,
       ...AS_STORED,
-      '--threads',
-      '1',
-      '--log',
-      'l.yml',
+      ...'--threads 1 --log l.yml'.split(' '),
     ]);
     assert.equal(code, 0);
     const { models } = await documentOf(place, ['1.yml', 'l.yml']);

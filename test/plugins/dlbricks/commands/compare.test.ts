@@ -9,7 +9,7 @@ import { resultFindings } from '../../../../src/command/doctor/result.js';
 import { createFakeAgent } from '../../../support/fake-agent.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { comparedReport, modelReport } from '../compare/sample-reports.js';
-import { refused } from '../support/refused.js';
+import { assertRefused } from '../../../rpc/support/refusal.js';
 import { recordingHost, type RecordingHost } from './command-host.js';
 
 function reportWith(
@@ -164,8 +164,9 @@ describe('compare of reports', () => {
     test('a result does not confirm itself', async (t) => {
       const slow = document({ ms: 12 });
       const base = document({ ms: 10 });
-      await refused(gate(t, base, slow, slow), 'usage', /^--baseline: .*1\.json and .*2\.json are the same result; /);
-      await refused(gate(t, base, base), 'usage', /baseline\.json and .*1\.json are the same result; /);
+      const asked = gate(t, base, slow, slow);
+      await assertRefused(asked, 'usage', /^--baseline: .*1\.json and .*2\.json are the same result; /);
+      await assertRefused(gate(t, base, base), 'usage', /baseline\.json and .*1\.json are the same result; /);
     });
 
     test('a result of the same measurements has no verdict, because it says nothing about a change', async (t) => {
@@ -223,10 +224,11 @@ describe('compare of reports', () => {
 
   test('refuses a gate between two machines unless it is asked for, and one that compares nothing', async (t) => {
     const pair = [reportWith(10), reportWith(11, { system: { processor: 'another' } })] as const;
-    await refused(compare(t, pair, ['--fail-above', '5']), 'usage', /different machines \(processor\).*--any-machine/);
+    const asked = compare(t, pair, ['--fail-above', '5']);
+    await assertRefused(asked, 'usage', /different machines \(processor\).*--any-machine/);
     assert.equal((await compare(t, pair, ['--fail-above', '5', '--any-machine'])).host.exitCode, 4);
     const partial = comparedReport({}, [modelReport('net', { estimate_ms: 1, coverage: 0.5 })]);
-    await refused(
+    await assertRefused(
       compare(t, [reportWith(10), partial], ['--fail-above', '5']),
       'usage',
       /no model can be compared\nnet: /,
@@ -271,33 +273,38 @@ describe('compare of reports', () => {
       ['', 'name a system by the beginning of its fingerprint'],
     ] as const) {
       const message = new RegExp(`#${digits}: ${problem}; it has:\\n {2}.*#aaaaaaaa {2}.*\\n {2}.*#bbbbbbbb {2}`);
-      await refused(compared(`${file}#aaaa`, `${file}#${digits}`), 'usage', message);
+      await assertRefused(compared(`${file}#aaaa`, `${file}#${digits}`), 'usage', message);
     }
     await writeFile(file, JSON.stringify({ reports: [on('a', 10, 1), on('ab', 6, 2)] }));
-    await refused(compared(`${file}#a`, file), 'usage', /#a: several systems begin with a; it has:\n/);
+    await assertRefused(compared(`${file}#a`, file), 'usage', /#a: several systems begin with a; it has:\n/);
     await writeFile(join(folder, 'run#2.json'), JSON.stringify(on('a', 10, 1)));
     assert.equal((await compared(join(folder, 'run#2.json'), file)).exitCode, 0);
   });
 
   test('names both sides where they have no model in common, and what is wrong with a file', async (t) => {
     const other = reportWith(10, { name: 'other' });
-    await refused(compare(t, [reportWith(10), other]), 'usage', /before\.json has: net; .*after\.json has: other$/);
-    await refused(
+    const asked = compare(t, [reportWith(10), other]);
+    await assertRefused(asked, 'usage', /before\.json has: net; .*after\.json has: other$/);
+    await assertRefused(
       compare(t, [reportWith(10), { a: 1 }]),
       'usage',
       /after\.json: expected a report, found a document with the keys "a"; .*--export-json$/,
     );
     const recipe = { format: 'dlbricks-recipe/2', models: [] };
-    await refused(
+    await assertRefused(
       compare(t, [recipe, reportWith(10)]),
       'usage',
       /before\.json: expected a report, found a document of the format "dlbricks-recipe\/2"; /,
     );
-    await refused(
+    await assertRefused(
       compare(t, [reportWith(10), []]),
       'usage',
       /after\.json: expected a report, found JSON that is no object; /,
     );
-    await refused(compare(t, [reportWith(10), { reports: [{}] }]), 'usage', /reports\.0\.system|reports\[0\]\.system/);
+    await assertRefused(
+      compare(t, [reportWith(10), { reports: [{}] }]),
+      'usage',
+      /reports\.0\.system|reports\[0\]\.system/,
+    );
   });
 });

@@ -10,7 +10,7 @@ import { createFakeAgent } from '../../../support/fake-agent.js';
 import { parseModel } from '../../../../src/onnx/read/read-model.js';
 import { model, node, pipeline, value } from '../../../onnx/protos.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
-import { refused } from '../support/refused.js';
+import { assertRefused } from '../../../rpc/support/refusal.js';
 import { inferredFromBenchmark } from '../support/runtime.js';
 import { recordingHost } from './command-host.js';
 import { secretModel, type SecretModel } from './secret-model.js';
@@ -119,7 +119,8 @@ describe('a model whose work depends on values', () => {
 
   test('is left out if its values were given and are more than a suite shows', async (t) => {
     const given = Array.from({ length: 1600 }, (_, at) => at % 7).join();
-    await refused(nonZero(t, '--input', `x=${given}`), 'unsupported', /non-zero is left out: .*NonZero.* 1600 of them/);
+    const asked = nonZero(t, '--input', `x=${given}`);
+    await assertRefused(asked, 'unsupported', /non-zero is left out: .*NonZero.* 1600 of them/);
   });
 
   test('has no values of a run, because there is no option for them', () => {
@@ -156,6 +157,6 @@ describe('decoys', () => {
 test('existing files are not overwritten', async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(join(folder, 'recipe.json'), 'mine');
-  await refused(generate(t, [secret], '-o', folder), 'usage', /exists already/);
+  await assertRefused(generate(t, [secret], '-o', folder), 'usage', /exists already/);
   assert.equal(await readFile(join(folder, 'recipe.json'), 'utf8'), 'mine');
 });

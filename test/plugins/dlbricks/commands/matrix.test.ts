@@ -138,14 +138,7 @@ describe('the matrix of an evaluation', { ...deadline, concurrency: 1 }, () => {
   it('has a log that is reproduced cell by cell', async (t) => {
     const place = await placeWith(t, { matrix: { batch_size: [1, 2], dimensions: { seq: [4, 8] } } });
     await place.write('net.onnx', chain(['Relu', 'Sigmoid'], ['batch', 'seq']));
-    const { code, stderr } = await place.run([
-      'evaluate',
-      'matrix.yml',
-      '--log',
-      'log.yml',
-      '--export-json',
-      'out.json',
-    ]);
+    const { code, stderr } = await place.run('evaluate matrix.yml --log log.yml --export-json out.json'.split(' '));
     assert.equal(code, 0, stderr);
     const log = await readLog(place.path('log.yml'));
     const { reports } = reportsSchema.parse(JSON.parse(await readFile(place.path('out.json'), 'utf8')));

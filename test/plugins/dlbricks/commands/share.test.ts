@@ -6,7 +6,7 @@ import { Command } from 'commander';
 import { registerShare } from '../../../../plugins/dlbricks/commands/share.js';
 import { createFakeAgent } from '../../../support/fake-agent.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
-import { refused } from '../support/refused.js';
+import { assertRefused } from '../../../rpc/support/refusal.js';
 import { inferredFromBenchmark } from '../support/runtime.js';
 import { recordingHost, type RecordingHost } from './command-host.js';
 import { secretModel } from './secret-model.js';
@@ -72,6 +72,6 @@ describe('dlbricks share', () => {
 
   test('refuses a file that cannot be written before it loads a model', async (t) => {
     const writing = share(t, (into) => ['--export-svg', join(into, 'first.onnx', 'x.svg')]);
-    await refused(writing, 'usage', /first\.onnx/);
+    await assertRefused(writing, 'usage', /first\.onnx/);
   });
 });

@@ -13,7 +13,7 @@ import { layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { generatedModels, layerGraphOf } from '../support/generated-graph.js';
 import { GraphBuilder } from '../support/graph-builder.js';
-import { refused } from '../support/refused.js';
+import { assertRefused } from '../../../rpc/support/refusal.js';
 
 function bySignature(a: Brick, b: Brick): number {
   return a.signature < b.signature ? -1 : 1;
@@ -114,7 +114,7 @@ describe('writing a suite', () => {
     const { suite, recipe } = small();
     const before = await readFile(join(folder, 'suite.json'));
 
-    await refused(writeSuite(join(folder, '..'), suite, recipe), 'usage', /suite exists already/, /-o/);
+    await assertRefused(writeSuite(join(folder, '..'), suite, recipe), 'usage', /suite exists already/, /-o/);
 
     assert.deepEqual(await readFile(join(folder, 'suite.json')), before);
     assert.deepEqual((await readdir(join(folder, '..'))).sort(), ['recipe.json', 'suite']);
@@ -125,7 +125,7 @@ describe('writing a suite', () => {
     await writeFile(join(folder, 'recipe.json'), 'mine');
     const { suite, recipe } = small();
 
-    await refused(writeSuite(folder, suite, recipe), 'usage', /recipe\.json exists already/);
+    await assertRefused(writeSuite(folder, suite, recipe), 'usage', /recipe\.json exists already/);
 
     assert.deepEqual(await readdir(folder), ['recipe.json']);
   });
@@ -136,7 +136,7 @@ describe('writing a suite', () => {
     const { suite, recipe } = small();
 
     for (const place of ['file', 'file/folder']) {
-      await refused(writeSuite(join(folder, place), suite, recipe), 'usage', /file is not a folder/, /-o/);
+      await assertRefused(writeSuite(join(folder, place), suite, recipe), 'usage', /file is not a folder/, /-o/);
     }
   });
 
@@ -148,9 +148,9 @@ describe('writing a suite', () => {
     // A name that no file can have.
     const broken = { ...suite, bricks: [...others, { ...first, signature: 'f\0' }] };
 
-    await refused(writeSuite(folder, broken, recipe), 'storage');
+    await assertRefused(writeSuite(folder, broken, recipe), 'storage');
     // A value that JSON cannot have. The bricks are already written by then.
-    await refused(writeSuite(folder, suite, { ...recipe, batch: 1n as unknown as number }), 'storage');
+    await assertRefused(writeSuite(folder, suite, { ...recipe, batch: 1n as unknown as number }), 'storage');
 
     assert.deepEqual(await readdir(folder), []);
   });
@@ -158,13 +158,13 @@ describe('writing a suite', () => {
 
 describe('reading a suite refuses', () => {
   test('a path that is not a folder', async (t) => {
-    await refused(readSuite(await temporaryFolder(t)), 'usage', /suite\.json/, /generate/);
+    await assertRefused(readSuite(await temporaryFolder(t)), 'usage', /suite\.json/, /generate/);
   });
 
   test('a suite.json that is no JSON', async (t) => {
     const { folder } = await written(t);
     await truncate(join(folder, 'suite.json'), 100);
-    await refused(readSuite(folder), 'usage', /suite\.json: not a readable suite/, /generate/);
+    await assertRefused(readSuite(folder), 'usage', /suite\.json: not a readable suite/, /generate/);
   });
 
   test('a brick whose file was changed', async (t) => {
@@ -173,7 +173,7 @@ describe('reading a suite refuses', () => {
     const bytes = await readFile(path);
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
     await writeFile(path, bytes);
-    await refused(readSuite(folder), 'usage', new RegExp(bricks[0]?.signature ?? ''), /SHA-256/);
+    await assertRefused(readSuite(folder), 'usage', new RegExp(bricks[0]?.signature ?? ''), /SHA-256/);
   });
 
   test('two bricks whose files are swapped', async (t) => {
@@ -182,13 +182,13 @@ describe('reading a suite refuses', () => {
     await rename(one, join(folder, 'aside'));
     await rename(other, one);
     await rename(join(folder, 'aside'), other);
-    await refused(readSuite(folder), 'usage', /SHA-256/);
+    await assertRefused(readSuite(folder), 'usage', /SHA-256/);
   });
 
   test('a brick whose file is missing', async (t) => {
     const { folder, bricks } = await written(t);
     await rm(join(folder, brickPath(bricks[1]?.signature ?? '')));
-    await refused(readSuite(folder), 'usage', new RegExp(bricks[1]?.signature ?? ''), /no such file/, /again/);
+    await assertRefused(readSuite(folder), 'usage', new RegExp(bricks[1]?.signature ?? ''), /no such file/, /again/);
   });
 
   test('a brick that is no file', async (t) => {
@@ -196,13 +196,13 @@ describe('reading a suite refuses', () => {
     const path = join(folder, brickPath(bricks[1]?.signature ?? ''));
     await rm(path);
     await mkdir(path);
-    await refused(readSuite(folder), 'usage', /expected a brick, found a folder/);
+    await assertRefused(readSuite(folder), 'usage', /expected a brick, found a folder/);
   });
 
   test('a brick that is too large, without reading it', async (t) => {
     const { folder, bricks } = await written(t);
     await truncate(join(folder, brickPath(bricks[1]?.signature ?? '')), 2 ** 40);
-    await refused(readSuite(folder), 'usage', /found a file of 1099511627776 bytes \(at most 67108864\)/);
+    await assertRefused(readSuite(folder), 'usage', /found a file of 1099511627776 bytes \(at most 67108864\)/);
   });
 
   test('a brick that is no model, though its name is its hash', async (t) => {
@@ -215,7 +215,7 @@ describe('reading a suite refuses', () => {
       (document) => ((document.bricks[0] ??= { signature, inputs: [] }).signature = signature),
     );
     assert.equal(bricks.length, 3);
-    await refused(readSuite(folder), 'model', /not an? (readable )?ONNX|holds no graph|damaged|truncated/);
+    await assertRefused(readSuite(folder), 'model', /not an? (readable )?ONNX|holds no graph|damaged|truncated/);
   });
 
   const inputs: Readonly<Record<string, (input: SuiteDocument['bricks'][number]['inputs']) => void>> = {
@@ -232,7 +232,8 @@ describe('reading a suite refuses', () => {
       const { folder, bricks } = await written(t);
       const index = bricks.findIndex(({ inputs: list }) => list.length === 2);
       await changeDocument(folder, ({ bricks: documents }) => change(documents[index]?.inputs ?? []));
-      await refused(readSuite(folder), 'usage', /expected the inputs v0 \(activation, float32 \[1, 4\]\), c1 \(weight/);
+      const asked = readSuite(folder);
+      await assertRefused(asked, 'usage', /expected the inputs v0 \(activation, float32 \[1, 4\]\), c1 \(weight/);
     });
   }
 
@@ -247,14 +248,14 @@ describe('reading a suite refuses', () => {
     test(`an invalid signature: ${what}`, async (t) => {
       const { folder } = await written(t);
       await changeDocument(folder, ({ bricks: [brick] }) => brick && (brick.signature = signature));
-      await refused(readSuite(folder), 'usage', /bricks\.0\.signature/);
+      await assertRefused(readSuite(folder), 'usage', /bricks\.0\.signature/);
     });
   }
 
   test('a brick that is listed twice', async (t) => {
     const { folder } = await written(t);
     await changeDocument(folder, ({ bricks }) => bricks[0] && bricks.push(bricks[0]));
-    await refused(readSuite(folder), 'usage', /twice/);
+    await assertRefused(readSuite(folder), 'usage', /twice/);
   });
 
   test('unknown values and keys, and names all of them', async (t) => {
@@ -264,7 +265,7 @@ describe('reading a suite refuses', () => {
       document['cut'] = 'diagonal';
       document['author'] = 'somebody';
     });
-    await refused(readSuite(folder), 'usage', /format/, /cut/, /author/);
+    await assertRefused(readSuite(folder), 'usage', /format/, /cut/, /author/);
   });
 
   test('thousands of problems, and names the first few of them', async (t) => {

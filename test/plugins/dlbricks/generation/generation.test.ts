@@ -14,7 +14,7 @@ import type { LoadedModel } from '../../../../src/registry/load-model.js';
 import { openMemoryStore } from '../../../../src/store/memory/open.js';
 import { LIMITS, PROTOCOL } from '../../../store/sample-measurement.js';
 import { loadedChain } from '../support/chain-model.js';
-import { refused } from '../support/refused.js';
+import { assertRefused } from '../../../rpc/support/refusal.js';
 import { smallDecoder } from '../support/small-decoder.js';
 
 const MODELS = [smallDecoder('prefill', 1), smallDecoder('decode', 1)];
@@ -75,7 +75,7 @@ describe('the models of a generation', () => {
 
   test('must be two of one name', async () => {
     const asked = Promise.resolve().then(() => withDecoders([loadedChain('x', 'Relu')], { prompt: 1, tokens: 1 }, 1));
-    await refused(asked, 'manifest', /expected two models whose names differ only in _prefill and _decode/);
+    await assertRefused(asked, 'manifest', /expected two models whose names differ only in _prefill and _decode/);
   });
 });
 

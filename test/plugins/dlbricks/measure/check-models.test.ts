@@ -12,7 +12,7 @@ import { openMemoryStore } from '../../../../src/store/memory/open.js';
 import type { ResultStore } from '../../../../src/store/result-store.js';
 import { LIMITS, PROTOCOL, sampleSystem, signatureOf, SYSTEM } from '../../../store/sample-measurement.js';
 import { preparedOf, recipeTogether } from '../support/measured-bricks.js';
-import { refused } from '../support/refused.js';
+import { assertRefused } from '../../../rpc/support/refusal.js';
 
 const SETTINGS: MeasureSettings = { runOptions: SYSTEM.runOptions, protocol: PROTOCOL, limits: LIMITS };
 
@@ -160,7 +160,7 @@ describe('checking the kernels of a model', () => {
 
   test('fails where the agent does', async () => {
     const trace = () => Promise.reject(new PlatformError('unavailable', 'the agent is gone'));
-    await refused(check([modelOf(1)], await openMemoryStore(), { trace }), 'unavailable');
+    await assertRefused(check([modelOf(1)], await openMemoryStore(), { trace }), 'unavailable');
   });
 
   test('starts nothing after an interruption', async () => {

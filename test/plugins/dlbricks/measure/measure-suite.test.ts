@@ -21,8 +21,8 @@ import { conditionsBeside } from '../../../store/measured-beside.js';
 import { LIMITS, PROTOCOL, sampleMeasurement, sampleSystem } from '../../../store/sample-measurement.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { loadedChain, preparedChain } from '../support/chain-model.js';
-import { refused } from '../support/refused.js';
-import { evaluate } from '../support/evaluate.js';
+import { assertRefused } from '../../../rpc/support/refusal.js';
+import { evaluate, requestFor } from '../support/evaluate.js';
 import { identifySystem } from '../../../../src/measurement/system.js';
 
 const OPERATORS = ['Relu', 'Neg', 'Relu', 'Abs'];
@@ -71,18 +71,8 @@ test('a suite that was measured elsewhere composes to the same estimates as its 
   const measurements = groupObservations(await readingResults(t, text));
   const [kept] = (await readRecipe(join(folder, 'recipe.json'))).models;
   assert.ok(kept !== undefined);
-  const { models } = await evaluate(
-    {
-      models: [loadedChain('model', ...OPERATORS)],
-      cut: 'layer',
-      granularity: 1,
-      ...SETTINGS,
-      readingMs: 0,
-      measureEndToEnd: false,
-      precision: { targetError: 0.05, repeatLimit: 1, leastRepeatMs: 0 },
-    },
-    { agent: newAgent(), store: await openMemoryStore(), ...unwatched },
-  );
+  const request = requestFor([loadedChain('model', ...OPERATORS)], SETTINGS);
+  const { models } = await evaluate(request, { agent: newAgent(), store: await openMemoryStore(), ...unwatched });
   const atHome = models[0]?.estimate;
   assert.ok(atHome !== undefined);
   // A recipe has no names of layers.
@@ -204,7 +194,7 @@ describe('a suite’s measurements', () => {
     const bricks = [...others, { ...first, footprintBytes: 2 ** 24 }];
     const agent = createFakeAgent({ latencyOf: () => 1, measuresTogether: false });
     const context = { agent, store: await openMemoryStore(), ...unwatched };
-    await refused(measureSuite({ ...suite, bricks }, SETTINGS, context), 'unsupported', /profile/, /onnxruntime/);
+    await assertRefused(measureSuite({ ...suite, bricks }, SETTINGS, context), 'unsupported', /profile/, /onnxruntime/);
     assert.equal((await measureSuite(suite, SETTINGS, context)).measured, 3);
   });
 });
@@ -215,22 +205,23 @@ test('results of the previous format, with keys in camelCase, are read', async (
 });
 
 describe('reading results refuses', () => {
-  test('a file that is not JSON', (t) => refused(readingResults(t, 'ms: 3'), 'usage', /results\.json/, /--suite/));
-  test('no measurement', (t) => refused(readingResults(t, resultsText([])), 'usage', /measurements/));
+  test('a file that is not JSON', (t) =>
+    assertRefused(readingResults(t, 'ms: 3'), 'usage', /results\.json/, /--suite/));
+  test('no measurement', (t) => assertRefused(readingResults(t, resultsText([])), 'usage', /measurements/));
   test('measurements of two systems', async (t) => {
     const text = resultsText([sampleMeasurement(1), sampleMeasurement(2, { system: sampleSystem({ cores: 7 }) })]);
-    await refused(readingResults(t, text), 'usage', /expected one system, found 2/);
+    await assertRefused(readingResults(t, text), 'usage', /expected one system, found 2/);
   });
   test('two measurements of one benchmark', async (t) => {
     const protocol = { ...PROTOCOL, warmupRuns: PROTOCOL.warmupRuns + 1 };
     const text = resultsText([sampleMeasurement(1), sampleMeasurement(1, { protocol })]);
-    await refused(readingResults(t, text), 'usage', /each benchmark once per occasion, found 1/);
+    await assertRefused(readingResults(t, text), 'usage', /each benchmark once per occasion, found 1/);
   });
   for (const ms of [1e308, 1e-320, 366 * 24 * 3600 * 1000 + 1]) {
     test(`runs of ${ms} ms, which allow no error estimate`, async (t) => {
       const outcome = { kind: 'samples' as const, runMs: [ms, ms], warmupMs: [] };
       const text = resultsText([sampleMeasurement(1, { outcome })]);
-      await refused(
+      await assertRefused(
         readingResults(t, text),
         'usage',
         /measurements\.0: a time of .* ms, expected 0, or from 1e-9 to 31622400000 ms/,
@@ -239,6 +230,6 @@ describe('reading results refuses', () => {
   }
   test('an invalid measurement', async (t) => {
     const text = resultsText([sampleMeasurement(1, { costMs: -1 })]);
-    await refused(readingResults(t, text), 'usage', /measurements\.0\.cost_ms/);
+    await assertRefused(readingResults(t, text), 'usage', /measurements\.0\.cost_ms/);
   });
 });

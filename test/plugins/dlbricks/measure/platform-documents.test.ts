@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { collect } from '../../../../src/base/collect.js';
 import { keepPlatformDocuments } from '../../../../plugins/dlbricks/measure/platform-documents.js';
 import { KnownResults } from '../../../../src/measuring/known-results.js';
 import { FIRST_OCCASION, type MeasureSettings, SECOND_OCCASION } from '../../../../plugins/dlbricks/measure/tasks.js';
@@ -8,7 +9,6 @@ import type { Model } from '../../../../src/onnx/model/model.js';
 import { EVALUATION_DOCUMENTS } from '../../../../src/platform-documents/documents.js';
 import type { LoadedModel } from '../../../../src/registry/load-model.js';
 import { openMemoryStore } from '../../../../src/store/memory/open.js';
-import { all } from '../../../store/collection-contract.js';
 import { LIMITS, PROTOCOL, sampleMeasurement, SYSTEM } from '../../../store/sample-measurement.js';
 import { loadedChain, preparedChain } from '../support/chain-model.js';
 
@@ -34,7 +34,7 @@ async function documentsOf(model: LoadedModel, ...occasions: readonly number[]) 
   const store = await openMemoryStore();
   const agent = createFakeAgent({ latencyOf: () => 1 });
   await keepPlatformDocuments([model], [prepared], results, SETTINGS, { store, agent });
-  return all(store.collection(EVALUATION_DOCUMENTS).find({}));
+  return collect(store.collection(EVALUATION_DOCUMENTS).find({}));
 }
 
 /** Their names and batch sizes. */

@@ -266,10 +266,7 @@ describe('--trace-out of measurements', () => {
       model,
       ...LAYER_CUT,
       ...QUICK,
-      '--trace-out',
-      'run.json',
-      '--export-json',
-      '-',
+      ...'--trace-out run.json --export-json -'.split(' '),
     ]);
     assert.equal(run.code, 0, run.stderr);
     const [measured] = reportIn(run).models;
