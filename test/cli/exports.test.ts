@@ -251,6 +251,21 @@ describe('exports', { ...deadline, concurrency: 2 }, () => {
     });
   }
 
+  it('in the place of a log or an annotated graph are refused', async (t) => {
+    const place = await workplaceHere(t);
+    const model = await place.write('four.onnx', chain(FOUR_LAYERS));
+    for (const args of [
+      ['latency', model, '--log', 'a.yml', '--export-csv', './a.yml'],
+      ['dlbricks', 'run', model, '--log', 'a.yml', '--export-json', 'a.yml'],
+      ['trace', 'model', model, '--annotate', 'a.onnx', '--export-html', 'a.onnx'],
+    ]) {
+      const ending = await place.run(args);
+      assertOneMessage(ending);
+      assert.match(ending.stderr, /^only one export can go to .*a\.(yml|onnx); name another file$/m);
+      assert.equal(ending.code, 2);
+    }
+  });
+
   it('of one kind to two files are refused', async (t) => {
     const place = await workplaceHere(t);
     const ending = await place.run(await validate(place, '--export-json', 'a.json', '--export-json', 'b.json'));

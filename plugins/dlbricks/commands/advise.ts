@@ -15,6 +15,7 @@ import {
   graphDot,
   graphSvg,
   type InputOptions,
+  isOfMachine,
   loadModels,
   messageOf,
   prepareOutputs,
@@ -87,13 +88,18 @@ async function adviseAndShow(references: readonly string[], options: AdviseOptio
   };
   const found: Advice[] = [];
   let failed = 0;
+  let lost: unknown;
   try {
     for (const one of loaded) {
       if (host.signal.aborted) break;
       try {
         found.push(await adviseOn(one, settings, { ...context, onEvent }));
       } catch (error) {
-        if (found.length === 0 && one === loaded.at(-1) && !host.signal.aborted) throw error;
+        // No other model can be advised on without the agent.
+        if (!host.signal.aborted && (isOfMachine(error) || (found.length === 0 && one === loaded.at(-1)))) {
+          lost = error;
+          break;
+        }
         failed++;
         progress.warn(`warning: ${messageOf(error)}`);
       }
@@ -115,5 +121,6 @@ async function adviseAndShow(references: readonly string[], options: AdviseOptio
     const pictures = { svg: () => graphSvg(drawings), dot: () => graphDot(drawings) };
     await writeShown({ ...shown, pictures }, outputs, host);
   }
+  if (lost !== undefined) throw lost;
   setMeasuringExit(host, { isPartial: failed > 0 });
 }

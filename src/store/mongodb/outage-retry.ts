@@ -129,7 +129,8 @@ export class OutageRetry {
     this.#warned = true;
     const { giveUpAfterMs, address, warn } = this.options;
     const remaining = Math.ceil((since + giveUpAfterMs - this.#clock.now()) / 1000);
-    warn(`The store ${address} does not answer; waiting for it, ${remaining} s at most.`);
+    const wait = remaining > 0 ? `; waiting for it, ${remaining} s at most` : '';
+    warn(`The store ${address} does not answer${wait}.`);
   }
 
   #gone(cause: unknown): PlatformError {

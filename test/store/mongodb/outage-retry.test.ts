@@ -6,7 +6,7 @@ import { refusal } from '../../rpc/support/refusal.js';
 
 class Away extends Error {}
 
-function retrying(signal?: AbortSignal) {
+function retrying(signal?: AbortSignal, giveUpAfterMs = 90_000) {
   const clock = new FakeClock();
   const warnings: string[] = [];
   const reconnectedMs: number[] = [];
@@ -14,7 +14,7 @@ function retrying(signal?: AbortSignal) {
     address: 'mongodb://db/results',
     warn: (message) => warnings.push(message),
     isPassing: (thrown) => thrown instanceof Away,
-    giveUpAfterMs: 90_000,
+    giveUpAfterMs,
     reconnect: () => reconnectedMs.push(clock.now()),
     signal,
     clock,
@@ -56,6 +56,15 @@ describe('requests to a store whose server goes away', { timeout: 60_000 }, () =
     assert.deepEqual(warnings, ['The store mongodb://db/results does not answer; waiting for it, 85 s at most.']);
     await clock.advance(85_000);
     await assert.rejects(answer, refusal('unavailable'));
+  });
+
+  it('fail at their first attempt after the limit, with a warning that names no wait', async () => {
+    const { clock, retry, warnings } = retrying(undefined, 3_000);
+    const answer = retry.run(() => clock.sleep(3_000).then(() => Promise.reject(new Away())));
+    answer.catch(() => undefined);
+    await clock.advance(3_000);
+    await assert.rejects(answer, refusal('unavailable', /has not answered for 3 s/));
+    assert.deepEqual(warnings, ['The store mongodb://db/results does not answer.']);
   });
 
   it('are answered again after an outage that was longer than the limit', async () => {
