@@ -251,6 +251,16 @@ describe('exports', { ...deadline, concurrency: 2 }, () => {
     });
   }
 
+  it('that annotate a graph are written through a link', async (t) => {
+    const place = await workplaceHere(t);
+    const model = await place.write('four.onnx', chain(FOUR_LAYERS));
+    const file = await place.write('annotated.onnx', '');
+    await symlink(file, place.path('link.onnx'));
+    const { stderr, code } = await place.run(['trace', 'model', model, '--runs', '2', '--annotate', 'link.onnx']);
+    assert.equal(code, 0, stderr);
+    assert.match(await readFile(file, 'latin1'), /Sigmoid/);
+  });
+
   it('in the place of a log or an annotated graph are refused', async (t) => {
     const place = await workplaceHere(t);
     const model = await place.write('four.onnx', chain(FOUR_LAYERS));

@@ -88,16 +88,17 @@ async function adviseAndShow(references: readonly string[], options: AdviseOptio
   };
   const found: Advice[] = [];
   let failed = 0;
-  let lost: unknown;
+  let lost: Error | undefined;
   try {
     for (const one of loaded) {
       if (host.signal.aborted) break;
       try {
         found.push(await adviseOn(one, settings, { ...context, onEvent }));
       } catch (error) {
+        if (host.signal.aborted) break;
         // No other model can be advised on without the agent.
-        if (!host.signal.aborted && (isOfMachine(error) || (found.length === 0 && one === loaded.at(-1)))) {
-          lost = error;
+        if (isOfMachine(error) || (found.length === 0 && one === loaded.at(-1))) {
+          lost = error instanceof Error ? error : new Error(messageOf(error));
           break;
         }
         failed++;

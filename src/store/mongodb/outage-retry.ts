@@ -136,7 +136,7 @@ export class OutageRetry {
   #gone(cause: unknown): PlatformError {
     const { giveUpAfterMs, address, signal } = this.options;
     this.#isGivenUp = true;
-    const waited = signal?.aborted === true ? '' : ` for ${Math.round(giveUpAfterMs / 1000)} s`;
+    const waited = signal?.aborted === true ? '' : ` for ${giveUpAfterMs / 1000} s`;
     return new PlatformError(
       'unavailable',
       `The store ${address} has not answered${waited}. Check that the server runs and can be reached from here.`,

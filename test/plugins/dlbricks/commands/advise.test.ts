@@ -36,3 +36,24 @@ test('an agent that ends costs the models after it, and its error is that of the
   assert.equal(askedInVain, 1);
   assert.match(host.printed.join(''), /first/);
 });
+
+test('an interruption says that everything is kept, and nothing else', async (t) => {
+  const path = join(await temporaryFolder(t), 'net.onnx');
+  await writeFile(path, chain(['Relu']));
+  const interrupt = new AbortController();
+  const agent: BenchmarkAgent = {
+    ...createFakeAgent({ latencyOf: () => 1 }),
+    optimize: () => {
+      interrupt.abort();
+      return Promise.reject(new PlatformError('cancelled', 'cancelled'));
+    },
+  };
+  const host = recordingHost(agent);
+  const program = new Command().exitOverride();
+  registerAdvise(program, { ...host, signal: interrupt.signal });
+  await program.parseAsync(['advise', path, '--threads', '1'], { from: 'user' });
+  assert.deepEqual(
+    host.warned.filter((line) => !line.startsWith('note: ')),
+    ['interrupted; everything measured so far is kept, and the same command continues from here'],
+  );
+});
