@@ -313,7 +313,7 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     given: withModel,
   },
   'a full device to export a store to': {
-    args: ['store', 'export', '/dev/full'],
+    args: ['store', 'export', '/dev/full', '--store', 'memory:'],
     says: /^\/dev\/full cannot be written: ENOSPC.*; name another file, or make room$/m,
     code: 1,
   },
