@@ -197,6 +197,7 @@ export { fanIn } from './onnx/values/fill-range.js';
 // Measuring
 export type { BenchmarkAgent, MachineSpread, MeasureRequest, Reach } from './agent/benchmark-agent.js';
 export { type AgentDescription, isAbleTo } from './agent/agent-description.js';
+export { isOfMachine } from './agent/spread/machines.js';
 export {
   DEFAULT_RUNTIME,
   idleSettings,

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { parseBoundedJson } from './bounded-json.js';
 import { messageOf, PlatformError } from './errors.js';
 import { quoted } from './quoted.js';
@@ -38,6 +39,7 @@ export async function readJsonFile(
   try {
     const file = await readRegularFile(path, MAX_BYTES);
     if (!file.ok) throw new Error(`found ${file.found}`);
+    if (!isUtf8(file.bytes) || file.bytes.includes(0)) throw new Error('found a file that is no UTF-8 text');
     content = parseBoundedJson(file.bytes.toString('utf8'));
   } catch (cause) {
     throw new PlatformError('usage', `${path}: not a readable ${kind} (${messageOf(cause)}); ${remedy}`, { cause });

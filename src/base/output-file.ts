@@ -40,10 +40,10 @@ function unwritable(file: string, cause: unknown): PlatformError {
   return new PlatformError('storage', `${file} cannot be written: ${messageOf(cause)}; ${remedy}`, { cause });
 }
 
-/** @throws PlatformError `usage` where a part of the path is a file, else `storage` */
-export async function writeResult(file: string, text: string): Promise<void> {
-  await writeOutput(file, text).catch((error: unknown) => {
-    throw unwritable(file, error);
+/** @throws PlatformError `usage` where a part of the path is a file, else `storage`; and what the content throws */
+export async function writeResult(file: string, content: FileContent): Promise<void> {
+  await writeOutput(file, content).catch((error: unknown) => {
+    throw error instanceof Error && 'syscall' in error ? unwritable(file, error) : error;
   });
 }
 

@@ -17,6 +17,8 @@ export interface OwnedHost extends CommandHost {
   readonly exitCode: number;
   /** The queue at `uri`; closed when the command ends. @throws PlatformError as openQueue */
   openQueue(uri: string): Promise<WorkQueue>;
+  /** Names this process in the warnings of its stores and queues, where another one shows them beside its own. */
+  warnAs(speaker: string): void;
   /** TLS and the token, from the command line and the environment. */
   readonly security: Security;
   secure(security: Security): void;
@@ -37,10 +39,15 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
   let exitCode = 0;
   let spoolingStores = 0;
   let security = NO_SECURITY;
+  let speaker = '';
 
   function warn(line: string): void {
     if (shown === undefined) terminal.err(line);
     else shown.warn(line);
+  }
+
+  function onWarning(message: string): void {
+    warn(`warning: ${speaker}${message}`);
   }
 
   async function connect(
@@ -91,7 +98,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
       const { openStore } = await import('../store/open-store.js');
       const store = await openStore(uri, {
         ...access,
-        onWarning: (message) => warn(`warning: ${message}`),
+        onWarning,
         onSpooled: (areWaiting) => (spoolingStores += areWaiting ? 1 : -1),
         signal,
       });
@@ -105,7 +112,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
     openQueue: async (uri) => {
       const { openQueue } = await import('../work/open-queue.js');
       const queue = await openQueue(uri, {
-        onWarning: (message) => warn(`warning: ${message}`),
+        onWarning,
         caPem: security.client.caPem,
       });
       closers.push(() => queue.close());
@@ -115,6 +122,7 @@ export function createHost(terminal: Terminal, signal: AbortSignal): OwnedHost {
       const { readSizedModel } = await import('../registry/load-model.js');
       return readSizedModel(reference, options);
     },
+    warnAs: (name) => void (speaker = `${name}: `),
     setExitCode: (code) => void (exitCode = code),
     get exitCode() {
       return exitCode === 0 && spoolingStores > 0 ? EXIT_PARTIAL : exitCode;

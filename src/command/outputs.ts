@@ -5,7 +5,7 @@ import { requireWritable, writeResult } from '../base/output-file.js';
 import type { CommandHost } from '../evaluation/plugin.js';
 import type { ShownResult } from '../evaluation/evaluation.js';
 import { htmlPage } from '../web/page.js';
-import type { OutputOptions } from './options.js';
+import type { LogOption, OutputOptions } from './options.js';
 
 const STANDARD_OUTPUT = '-';
 
@@ -28,7 +28,9 @@ export interface Outputs {
  * Checks first that files can be written, and makes missing folders, so that a typing error costs no measurement.
  * @throws PlatformError `usage` for two documents in the same place, and as {@link requireWritable}
  */
-export async function prepareOutputs(options: OutputOptions & { readonly json?: boolean }): Promise<Outputs> {
+export async function prepareOutputs(
+  options: OutputOptions & LogOption & { readonly json?: boolean; readonly annotate?: string },
+): Promise<Outputs> {
   const paths: readonly (readonly [OutputFormat, string | undefined])[] = [
     ['json', options.exportJson],
     ['csv', options.exportCsv],
@@ -44,7 +46,9 @@ export async function prepareOutputs(options: OutputOptions & { readonly json?: 
     const problem = 'standard output has the document of --json already';
     throw new PlatformError('usage', `${problem}; name a file for the export, or leave --json out`);
   }
-  const places = new Set<string>();
+  const places = new Set(
+    [options.log, options.annotate].flatMap((path) => (path === undefined ? [] : [resolve(path)])),
+  );
   for (const { path } of exports) {
     const place = path === STANDARD_OUTPUT ? 'standard output' : resolve(path);
     if (places.has(place)) throw new PlatformError('usage', `only one export can go to ${place}; name another file`);

@@ -73,10 +73,12 @@ describe('dlbricks compose', { ...deadline, concurrency: 2 }, () => {
     const composed = await compose(place, '--export-json', '-', '--quiet');
     assert.deepEqual([composed.code, composed.stderr], [0, '']);
     const estimateOf = (ending: typeof composed) => {
-      const { estimate_ms, estimate_low_ms, estimate_high_ms, parallel_ms } = reportIn(ending).models[0] ?? {};
-      return { estimate_ms, estimate_low_ms, estimate_high_ms, parallel_ms };
+      const { estimate_ms, estimate_low_ms, estimate_high_ms, parallel_ms, dimensions } =
+        reportIn(ending).models[0] ?? {};
+      return { estimate_ms, estimate_low_ms, estimate_high_ms, parallel_ms, dimensions };
     };
     assert.deepEqual(estimateOf(composed), estimateOf(validated));
+    assert.deepEqual(estimateOf(composed).dimensions, [{ name: 'batch', size: 1 }]);
   });
 
   it('takes the measurements of the system that is asked for', async (t) => {

@@ -243,6 +243,31 @@ describe('exports', { ...deadline, concurrency: 2 }, () => {
     });
   }
 
+  it('that annotate a graph are written through a link', async (t) => {
+    const place = await workplaceHere(t);
+    const model = await place.write('four.onnx', chain(FOUR_LAYERS));
+    const file = await place.write('annotated.onnx', '');
+    await symlink(file, place.path('link.onnx'));
+    const { stderr, code } = await place.run(['trace', 'model', model, '--runs', '2', '--annotate', 'link.onnx']);
+    assert.equal(code, 0, stderr);
+    assert.match(await readFile(file, 'latin1'), /Sigmoid/);
+  });
+
+  it('in the place of a log or an annotated graph are refused', async (t) => {
+    const place = await workplaceHere(t);
+    const model = await place.write('four.onnx', chain(FOUR_LAYERS));
+    for (const args of [
+      ['latency', model, '--log', 'a.yml', '--export-csv', './a.yml'],
+      ['dlbricks', 'run', model, '--log', 'a.yml', '--export-json', 'a.yml'],
+      ['trace', 'model', model, '--annotate', 'a.onnx', '--export-html', 'a.onnx'],
+    ]) {
+      const ending = await place.run(args);
+      assertOneMessage(ending);
+      assert.match(ending.stderr, /^only one export can go to .*a\.(yml|onnx); name another file$/m);
+      assert.equal(ending.code, 2);
+    }
+  });
+
   it('of one kind to two files are refused', async (t) => {
     const place = await workplaceHere(t);
     const ending = await place.run(await validate(place, '--export-json', 'a.json', '--export-json', 'b.json'));

@@ -300,6 +300,23 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
   'two documents of a stored evaluation': twoDocuments(['evaluations', 'show', 'latest'], '--export-json'),
   'a document and a table on standard output': twoDocuments(['evaluations', 'follow', 'latest'], '--export-csv'),
   'a folder that is no suite': { args: ['dlbricks', 'run', '--suite', '.'], says: /a suite is a folder with/, code: 2 },
+  'results, whose system is known, and a system': {
+    args: ['dlbricks', 'compose', MODEL, '--results', 'r.json', '--system', 'abcd'],
+    says: /^--results has the measurements and their system; leave --system out$/m,
+    code: 2,
+    given: withModel,
+  },
+  'a store for two sides that are measured': {
+    args: ['compare', 'threads=1', 'default', '--store', 'store', '--', MODEL],
+    says: /^--store is for sides such as store#3fa9c2e1$/m,
+    code: 2,
+    given: withModel,
+  },
+  'a full device to export a store to': {
+    args: ['store', 'export', '/dev/full', '--store', 'memory:'],
+    says: /^\/dev\/full cannot be written: ENOSPC.*; name another file, or make room$/m,
+    code: 1,
+  },
   'a missing recipe': { args: ['dlbricks', 'compose', '--recipe', 'r.json'], says: /not a readable recipe/, code: 2 },
   'missing results': {
     args: ['dlbricks', 'compose', MODEL, '--results', 'r.json'],

@@ -15,6 +15,7 @@ import {
   graphDot,
   graphSvg,
   type InputOptions,
+  isOfMachine,
   loadModels,
   messageOf,
   prepareOutputs,
@@ -87,13 +88,19 @@ async function adviseAndShow(references: readonly string[], options: AdviseOptio
   };
   const found: Advice[] = [];
   let failed = 0;
+  let lost: Error | undefined;
   try {
     for (const one of loaded) {
       if (host.signal.aborted) break;
       try {
         found.push(await adviseOn(one, settings, { ...context, onEvent }));
       } catch (error) {
-        if (found.length === 0 && one === loaded.at(-1) && !host.signal.aborted) throw error;
+        if (host.signal.aborted) break;
+        // No other model can be advised on without the agent.
+        if (isOfMachine(error) || (found.length === 0 && one === loaded.at(-1))) {
+          lost = error instanceof Error ? error : new Error(messageOf(error));
+          break;
+        }
         failed++;
         progress.warn(`warning: ${messageOf(error)}`);
       }
@@ -115,5 +122,6 @@ async function adviseAndShow(references: readonly string[], options: AdviseOptio
     const pictures = { svg: () => graphSvg(drawings), dot: () => graphDot(drawings) };
     await writeShown({ ...shown, pictures }, outputs, host);
   }
+  if (lost !== undefined) throw lost;
   setMeasuringExit(host, { isPartial: failed > 0 });
 }

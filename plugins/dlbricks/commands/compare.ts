@@ -209,9 +209,6 @@ async function compareResults(
   if (baseline === undefined && given.length !== 2) {
     throw new PlatformError('usage', 'name two sides, or one and --baseline FILE');
   }
-  if (store !== undefined && ![...given, baseline ?? ''].some(isOfStore)) {
-    throw new PlatformError('usage', '--store is for sides such as store#3fa9c2e1');
-  }
   let opened: Promise<ResultStore> | undefined;
   const openStore = () => (opened ??= host.openStore(store, { access: 'read' }));
   const names = baseline === undefined ? given : [baseline, ...given];
@@ -273,6 +270,9 @@ export function registerCompare(program: Command, host: CommandHost): void {
       const outputs = await prepareOutputs(options);
       const isMeasured = b !== undefined && references.length > 0 && options.baseline === undefined;
       if (!isMeasured) refuseMeasuringOptions(options);
+      if (options.store !== undefined && ![a, b ?? '', ...references, options.baseline ?? ''].some(isOfStore)) {
+        throw new PlatformError('usage', '--store is for sides such as store#3fa9c2e1');
+      }
       if (isMeasured && !isSide(a) && !isSide(b)) {
         const problem = `neither ${a} nor ${b} is a side to measure (--help lists them)`;
         throw new PlatformError('usage', `${problem}; to compare several results, name the one before with --baseline`);

@@ -182,6 +182,10 @@ traces are estimated. See docs/traces.md.`,
         throw new PlatformError('usage', 'expected either models or --recipe FILE; see --help for examples');
       }
       if (options.recipe !== undefined) refuseCutOptions(options, '--recipe');
+      if (options.results !== undefined && (options.system ?? options.store) !== undefined) {
+        const option = options.system === undefined ? '--store' : '--system';
+        throw new PlatformError('usage', `--results has the measurements and their system; leave ${option} out`);
+      }
       const agent = await host.connect(options.agent, options.framework);
       const outputs = await prepareOutputs(options);
       const described = await describedRecipe(references, options, agent, host);
@@ -194,7 +198,7 @@ traces are estimated. See docs/traces.md.`,
         const one = prepared?.[index];
         const kernels = model.bricks.map(({ signature }) => stored?.get(signature));
         const facts = one?.facts ?? kernels.map((kernel) => (kernel === undefined ? [] : [kernel]));
-        return { recipe: model, facts, graph: one?.graph };
+        return { recipe: model, facts, graph: one?.graph, inputs: one?.inputs };
       });
       const composed = composeAll(models, results, system, {
         ...settings,

@@ -24,7 +24,8 @@ const HELP = `
 Columns: "own repeats" are sequences that repeat an earlier one of the same
 model; "in others" are sequences that another of the models has as well.
 "measured" are those that the store has for this machine, so that estimating
-the model measures only the rest. The heat map shows the Jaccard index of
+the model measures only the rest. A brick is measured anew in a model that
+touches much more or less memory, so it counts as another one there. The heat map shows the Jaccard index of
 each pair of models: the unique bricks that both have, in percent of those that
 at least one has.
 
@@ -48,7 +49,7 @@ export function registerShare(parent: Command, host: CommandHost): void {
       const { settings, loaded, prepared: models, header } = found;
       for (const { recipe, refusal } of models) {
         if (refusal === undefined) continue;
-        host.warn(`${recipe.name}: ${refusal}`);
+        host.warn(`warning: ${recipe.name}: ${refusal}`);
         host.setExitCode(EXIT_PARTIAL);
       }
       const system = identifySystem(agent.description, settings.runOptions);

@@ -125,6 +125,11 @@ export function jaccardAmong(bricksOfModels: readonly ReadonlySet<string>[]): z.
   return bricksOfModels.map((one) => bricksOfModels.map((other) => jaccard(one, other)));
 }
 
+/** Whatever the footprint of their model. */
+function identifyBricks({ recipe }: KeyedModel): readonly string[] {
+  return recipe.bricks.map((brick) => brickKey(brick, undefined));
+}
+
 /** Linear in the models' size, except for the matrix. @param observations may be empty */
 export function sharingAmong(models: readonly BricksOfModel[], system: System, observations: Observations) {
   const all = models.map((model) => keyed(model, system, observations));
@@ -136,6 +141,7 @@ export function sharingAmong(models: readonly BricksOfModel[], system: System, o
     jaccard: jaccardAmong(all.map(({ keys }) => new Set(keys))),
     sequences: sumOf(models.map(({ recipe }) => recipe.sequences.length)),
     unique: modelsOf.size,
+    ofOtherFootprints: modelsOf.size - new Set(all.flatMap(identifyBricks)).size,
   };
 }
 
@@ -167,11 +173,19 @@ const COLUMNS: readonly Column<ModelSharing>[] = [
 
 const DISPENSABLE = ['layers', 'own repeats', 'measured', 'sequences', 'in others', 'unique bricks'];
 
-function listNotes({ models, sequences, unique }: Sharing, { cut, granularity }: SharingSettings): string[] {
+function listNotes(
+  { models, sequences, unique, ofOtherFootprints }: Sharing,
+  { cut, granularity }: SharingSettings,
+): string[] {
   const sequence = granularity === 1 ? `one ${cut}` : `up to ${granularity} ${cut}s`;
   const notes = [
     `a sequence is ${sequence}: ${counted(sequences, 'sequence')}, ${counted(unique, 'different one')} (bricks)`,
   ];
+  if (ofOtherFootprints > 0) {
+    notes.push(
+      `${counted(ofOtherFootprints, 'of them differs', 'of them differ')} from others only in the footprint of the model: weights that are colder in the caches are measured apart`,
+    );
+  }
   if (models.length > 1 && models.some((model) => model.covered_by_others_time_percent === null)) {
     notes.push(`the time in other models is ${UNKNOWN} where a brick of the model is not measured here`);
   }

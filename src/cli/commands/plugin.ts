@@ -78,6 +78,7 @@ Example:
     .action(async (name: string, flags: PluginFlags) => {
       const evaluation = requireEvaluation(name, plugins);
       const address = formatHostPort(flags.server);
+      if (flags.ofParent === true) host.warnAs(`plugin ${name}`);
       const store = await host.openStore(flags.store);
       const { client: security } = host.security;
       const queue = flags.queue === undefined ? undefined : await host.openQueue(flags.queue);

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { counted } from '../../base/counted.js';
 import { cancellationOf } from '../../base/cancellation.js';
 import { codeOf, messageOf, PlatformError } from '../../base/errors.js';
-import { requireWritable, writeOutput } from '../../base/output-file.js';
+import { requireWritable, writeResult } from '../../base/output-file.js';
 import { openRegularFile } from '../../base/regular-file.js';
 import type { CommandHost } from '../../evaluation/plugin.js';
 import { fromJsonLines, toJsonLines } from '../../store/json-lines.js';
@@ -44,11 +44,7 @@ Examples:
       if (file !== '-') await requireWritable(file);
       const lines = toJsonLines(readRecords(await host.openStore(uri, { access: 'read' })));
       if (file === '-') await writeToStdout(lines);
-      else {
-        await writeOutput(file, lines).catch((error: unknown) => {
-          throw fileError(file, 'written', error);
-        });
-      }
+      else await writeResult(file, lines);
     });
   store
     .command('import')
@@ -65,7 +61,7 @@ Examples:
         const target = await host.openStore(uri);
         host.print(`imported ${describeTransfer(await putRecords(fromJsonLines(bytes, name), target))}\n`);
       } catch (thrown) {
-        throw host.signal.aborted ? cancellationOf(host.signal) : fileError(name, 'read', thrown);
+        throw host.signal.aborted ? cancellationOf(host.signal) : readError(name, thrown);
       } finally {
         bytes.destroy();
       }
@@ -102,9 +98,9 @@ async function writeToStdout(lines: AsyncIterable<string>): Promise<void> {
 }
 
 /** Rephrases an error of the operating system, and returns any other error unchanged. */
-function fileError(file: string, what: string, thrown: unknown): unknown {
+function readError(file: string, thrown: unknown): unknown {
   if (!(thrown instanceof Error && 'syscall' in thrown)) return thrown;
-  return new PlatformError('usage', `${file} cannot be ${what}: ${messageOf(thrown)}; name another file`, {
+  return new PlatformError('usage', `${file} cannot be read: ${messageOf(thrown)}; name another file`, {
     cause: thrown,
   });
 }

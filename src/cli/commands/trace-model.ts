@@ -16,8 +16,7 @@ import { type KernelRow, type KernelTable, kernelTable, type OperatorRow } from 
 import { type Provenance, buildProvenance } from '../../agent/provenance.js';
 import type { LayerTrace } from '../../agent/layer-trace.js';
 import type { BenchmarkAgent, MeasureProgress } from '../../agent/benchmark-agent.js';
-import { writeFileAtomically } from '../../base/atomic-file.js';
-import { requireWritable } from '../../base/output-file.js';
+import { requireWritable, writeResult } from '../../base/output-file.js';
 import { counted } from '../../base/counted.js';
 import { messageOf } from '../../base/errors.js';
 import { fittingTable, leftOutLines } from '../../base/fitting-table.js';
@@ -341,7 +340,7 @@ Examples:
       for (const { message } of noiseIn(layers, system, threads)) host.warn(`warning: ${message}`);
       if (options.annotate !== undefined && placed !== undefined) {
         const { bytes, unplacedMs } = annotatedModel(model, placed.source, placed.timed, placed.shares);
-        await writeFileAtomically(options.annotate, bytes);
+        await writeResult(options.annotate, bytes);
         host.warn(`note: ${options.annotate}: ${ms(unplacedMs)} ms are of kernels that compute no layer of the author`);
       }
       await writeShown(shownKernels(table, { name, system, traceId, provenance }), outputs, host);

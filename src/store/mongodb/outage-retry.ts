@@ -128,13 +128,14 @@ export class OutageRetry {
     this.#warned = true;
     const { giveUpAfterMs, address, warn } = this.options;
     const remaining = Math.ceil((since + giveUpAfterMs - this.#clock.now()) / 1000);
-    warn(`The store ${address} does not answer; waiting for it, ${remaining} s at most.`);
+    const wait = remaining > 0 ? `; waiting for it, ${remaining} s at most` : '';
+    warn(`The store ${address} does not answer${wait}.`);
   }
 
   #gone(cause: unknown): PlatformError {
     const { giveUpAfterMs, address, signal } = this.options;
     this.#isGivenUp = true;
-    const waited = signal?.aborted === true ? '' : ` for ${Math.round(giveUpAfterMs / 1000)} s`;
+    const waited = signal?.aborted === true ? '' : ` for ${giveUpAfterMs / 1000} s`;
     return new PlatformError(
       'unavailable',
       `The store ${address} has not answered${waited}. Check that the server runs and can be reached from here.`,

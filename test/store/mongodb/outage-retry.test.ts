@@ -58,6 +58,15 @@ describe('requests to a store whose server goes away', { timeout: 60_000 }, () =
     await assertRefused(answer, 'unavailable');
   });
 
+  it('fail at their first attempt after the limit, with a warning that names no wait', async () => {
+    const { clock, retry, warnings } = retrying(undefined, 2_500);
+    const answer = retry.run(() => clock.sleep(2_500).then(() => Promise.reject(new Away())));
+    answer.catch(() => undefined);
+    await clock.advance(2_500);
+    await assert.rejects(answer, refusal('unavailable', /has not answered for 2\.5 s/));
+    assert.deepEqual(warnings, ['The store mongodb://db/results does not answer.']);
+  });
+
   it('are answered again after an outage that was longer than the limit', async () => {
     const { clock, retry, warnings } = retrying();
     const first = retry.run(() => Promise.reject(new Away()));

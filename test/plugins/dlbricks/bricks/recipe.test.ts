@@ -27,7 +27,7 @@ const recipe: Recipe = {
   ],
 };
 
-async function reading(t: TestContext, content: string): Promise<Recipe> {
+async function reading(t: TestContext, content: string | Uint8Array): Promise<Recipe> {
   const path = join(await temporaryFolder(t), 'recipe.json');
   await writeFile(path, content);
   return readRecipe(path);
@@ -76,6 +76,16 @@ describe('reading a recipe refuses', () => {
 
   test('a file that is not JSON', async (t) => {
     await assertRefused(reading(t, '{"format":'), 'usage', /recipe\.json: not a readable recipe/, /generate/);
+  });
+
+  test('a file that is no text, without quoting it', async (t) => {
+    const found = /not a readable recipe \(found a file that is no UTF-8 text\); /;
+    for (const bytes of [
+      [8, 7, 0x12, 0xff],
+      [0x7b, 0x22, 0],
+    ]) {
+      await refused(reading(t, Uint8Array.from(bytes)), 'usage', found, /generate/);
+    }
   });
 
   const [model] = recipe.models;

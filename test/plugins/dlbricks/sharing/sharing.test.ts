@@ -100,12 +100,23 @@ describe('sharing among models', () => {
 
   test('treats the same brick as another one in a model of a much larger footprint', () => {
     const models = [bricksOfModel('small', [0], 2 ** 20), bricksOfModel('large', [0], 2 ** 32)];
-    const { models: shared, unique } = sharingAmong(models, SYSTEM, NOTHING);
+    const sharing = sharingAmong(models, SYSTEM, NOTHING);
     assert.deepEqual(
-      shared.map((model) => model.covered_by_others_percent),
+      sharing.models.map((model) => model.covered_by_others_percent),
       [0, 0],
     );
-    assert.equal(unique, 2);
+    assert.equal(sharing.unique, 2);
+    const settings = { cut: 'kernel', granularity: 1, batch: 1 } as const;
+    assert.match(
+      shownSharing(sharing, settings).text({ color: false, width: undefined }),
+      /^1 of them differs from others only in the footprint of the model: /m,
+    );
+    const alike = sharingAmong(
+      [bricksOfModel('a', [0, 1], 2 ** 20), bricksOfModel('b', [0], 2 ** 20)],
+      SYSTEM,
+      NOTHING,
+    );
+    assert.doesNotMatch(shownSharing(alike, settings).text({ color: false, width: undefined }), /footprint/);
   });
 });
 
