@@ -140,6 +140,7 @@ export {
 export {
   CLASS_VALUES,
   decidesTime,
+  classesInFloat32,
   valueClasses,
   valuesOfClass,
   withClassesOfConstants,

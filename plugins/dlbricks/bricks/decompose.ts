@@ -2,6 +2,7 @@ import {
   type AgentDescription,
   type Benchmark,
   type BenchmarkAgent,
+  classesInFloat32,
   countLayers,
   type InferredValue,
   isAbleTo,
@@ -111,7 +112,7 @@ async function graphByRun(
   const ofFile = weights === 'own' && own?.weights !== undefined ? { weights: own.weights } : {};
   const known = (graph: LayerGraph, values: ReadonlyMap<string, InferredValue> = new Map()): LayerGraph => {
     const madeUp = weights === 'own' ? undefined : madeUpConstants(model);
-    const classed = { ...graph, classes: valueClasses(model.graph), madeUp };
+    const classed = { ...graph, classes: classesInFloat32(graph.layers, valueClasses(model.graph)), madeUp };
     if (steeringValues) return withValuesOfRun(classed, values, weights);
     return needsGiven ? withValuesOfRun(classed, values, weights, steeringByGiven(classed)) : classed;
   };
