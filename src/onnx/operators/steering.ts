@@ -137,13 +137,25 @@ export function steeringConstants(graph: Pick<Graph, 'nodes' | 'initializers'>):
   const steering = new Set<string>();
   const steeringOnes = steeringValues(graph);
   const learned = parameters(graph);
+  const exponents = integerExponents(graph);
   for (const [name, tensor] of graph.initializers) {
     const { elementType, data } = tensor;
     if (data.kind !== 'inline' && data.kind !== 'strings') continue;
-    const steers = elementType === 'string' || isSteeringByUse(name, tensor, steeringOnes);
+    const steers = elementType === 'string' || exponents.has(name) || isSteeringByUse(name, tensor, steeringOnes);
     if (steers || (!learned.has(name) && isWellKnownScalar(tensor))) steering.add(name);
   }
   return steering;
+}
+
+/** A runtime has fast ways for squares and cubes. A learned exponent is no integer. */
+function integerExponents({ nodes, initializers }: Pick<Graph, 'nodes' | 'initializers'>): ReadonlySet<string> {
+  const exponents = [...nestedNodes(nodes)].flatMap(({ opType, inputs }) => (opType === 'Pow' ? inputs.slice(1) : []));
+  return new Set(
+    exponents.filter((name) => {
+      const tensor = initializers.get(name);
+      return tensor && elementCount(tensor.dims) === 1 && ELEMENT_TYPES[tensor.elementType].kind === 'integer';
+    }),
+  );
 }
 
 function isSteeringByUse(name: string, { elementType, dims }: Tensor, steeringOnes: ReadonlySet<string>): boolean {

@@ -119,6 +119,8 @@ describe('constants that are kept, because they decide what is computed', () => 
     }
     assert.ok(!isKept('Mul', scalar('float16', 0x01, 0x3c)));
     assert.ok(!isKept('Mul', scalar('int32', 7, 0, 0, 0)));
+    assert.ok(isKept('Pow', scalar('int32', 7, 0, 0, 0)), 'an exponent');
+    assert.ok(!isKept('Pow', floats('c', [2.87], [])), 'a learned exponent');
   });
 
   test('scalars in arithmetic with shapes, because the result may be an identity', () => {
