@@ -140,6 +140,7 @@ export {
 export {
   CLASS_VALUES,
   decidesTime,
+  classesInFloat32,
   valueClasses,
   valuesOfClass,
   withClassesOfConstants,
@@ -157,8 +158,8 @@ export { countOperations, totalOperations } from './onnx/operators/operations.js
 export { findMeaning, findOldestOpset } from './onnx/operators/operator-versions.js';
 export { steeringConstants } from './onnx/operators/steering.js';
 export { largestLayer, type MemoryNeed, needOfGraph } from './onnx/layers/memory-need.js';
-export { constantValues } from './onnx/model/constant-values.js';
-export { readsShapeOnly, findSteeringValues } from './onnx/operators/steering-values.js';
+export { constantValues, isRandom } from './onnx/model/constant-values.js';
+export { readsShapeOnly, findSteeringValues, steeringNames } from './onnx/operators/steering-values.js';
 
 // Reference logs
 export { requireLoggable, type RunToLog, runtimeIn, writeLog } from './reference-log/write-log.js';

@@ -7,9 +7,12 @@ import { standardNode } from '../onnx/model/standard-node.js';
 /** Smaller inputs are fed with the call: they are in the nearest cache anyway, and a node for each costs time. */
 const MIN_ELEMENTS = 1024;
 
-/** Whether a node can write this input right before it is read. Such a node casts a range of float32. */
-export function isProducible({ elementType, dims, fill }: BenchmarkInput): boolean {
-  return fill.list === undefined && hasNumbers(elementType) && elementCount(dims) >= MIN_ELEMENTS;
+/**
+ * Whether a node can write this input right before it is read. Such a node casts a range of float32. Given values may
+ * decide how much work is done, and of sums of numbers between 0 and 1, almost all become the same integer.
+ */
+export function isProducible({ elementType, dims, fill, isGiven }: BenchmarkInput): boolean {
+  return fill.list === undefined && isGiven !== true && hasNumbers(elementType) && elementCount(dims) >= MIN_ELEMENTS;
 }
 
 /** Where to split dimensions so that both parts together have the fewest elements. */

@@ -11,13 +11,13 @@ import {
   readNames,
   type Renaming,
   sortedAttributes,
+  steeringNames,
   type Tensor,
   weightlessBenchmark,
   maxOf,
 } from '../../../src/plugin-api.js';
 import { canonicalLayer, canonicalOpsets } from './canonical-layer.js';
 import type { LastUses } from '../cut/last-uses.js';
-import { steeringNames } from './values-of-run.js';
 import type { Sequence } from '../cut/layer-cut.js';
 
 /** The newest that has every element type (IR 10, ONNX 1.16). */

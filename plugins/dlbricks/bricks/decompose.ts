@@ -2,6 +2,7 @@ import {
   type AgentDescription,
   type Benchmark,
   type BenchmarkAgent,
+  classesInFloat32,
   countLayers,
   type InferredValue,
   isAbleTo,
@@ -21,7 +22,7 @@ import {
   withClassesOfConstants,
 } from '../../../src/plugin-api.js';
 import type { Cut } from '../cut/cut.js';
-import { madeUpConstants } from '../cut/made-up-values.js';
+import { isSteeredByGiven, madeUpConstants, steeringByGiven } from '../cut/made-up-values.js';
 import { type CheckableGraph, checkableGraph } from './checkable-graph.js';
 import { countTexts, type EmptyCall } from './empty-call.js';
 import { type Values, type WeightsOfRun, withValuesOfRun } from './values-of-run.js';
@@ -107,22 +108,25 @@ async function graphByRun(
 ): Promise<GraphToCut> {
   const { model } = loaded;
   const { cut, runOptions } = settings;
+  const needsGiven = !steeringValues && isSteeredByGiven(model);
   const ofFile = weights === 'own' && own?.weights !== undefined ? { weights: own.weights } : {};
   const known = (graph: LayerGraph, values: ReadonlyMap<string, InferredValue> = new Map()): LayerGraph => {
     const madeUp = weights === 'own' ? undefined : madeUpConstants(model);
-    const classed = { ...graph, classes: valueClasses(model.graph), madeUp };
-    return steeringValues ? withValuesOfRun(classed, values, weights) : classed;
+    const classed = { ...graph, classes: classesInFloat32(graph.layers, valueClasses(model.graph)), madeUp };
+    if (steeringValues) return withValuesOfRun(classed, values, weights);
+    return needsGiven ? withValuesOfRun(classed, values, weights, steeringByGiven(classed)) : classed;
   };
   if (cut === 'layer') {
-    const needsRun = steeringValues || weights === 'own' || !isCompletelyTyped(model);
+    const options = { steeringValues: steeringValues || needsGiven };
+    const needsRun = options.steeringValues || weights === 'own' || !isCompletelyTyped(model);
     const inferred = needsRun
-      ? await agent.inferTypes({ ...weightlessBenchmark(model), ...ofFile }, signal, { steeringValues })
+      ? await agent.inferTypes({ ...weightlessBenchmark(model), ...ofFile }, signal, options)
       : undefined;
     return { graph: known(layerGraph(model, inferred), inferred), weightBytes: 0, optimizeMs: 0 };
   }
   const whole = weights === 'own' && own !== undefined ? own : (filled ?? buildWholeBenchmark(loaded, settings));
   // With the weights of the file, only a run gives types.
-  const options = { steeringValues: steeringValues || weights === 'own' };
+  const options = { steeringValues: steeringValues || needsGiven || weights === 'own' };
   const { benchmark, values, costMs } = await agent.optimize(whole, optimizingRun(runOptions), signal, options);
   const optimized = modelFromBenchmark(benchmark, `${model.source}, optimized`);
   const graph = known(layerGraph(optimized, values), values);

@@ -1,4 +1,4 @@
-import { contentValues, type InputValues, type LayerGraph, findSteeringValues } from '../../../src/plugin-api.js';
+import { contentValues, type InputValues, type LayerGraph, steeringNames } from '../../../src/plugin-api.js';
 import type { Sequence } from '../cut/layer-cut.js';
 
 export const VALUES = ['made-up', 'run'] as const;
@@ -7,17 +7,14 @@ export type Values = (typeof VALUES)[number];
 
 export type WeightsOfRun = NonNullable<LayerGraph['ofRun']>['weights'];
 
-export function steeringNames(layer: LayerGraph['layers'][number]): readonly string[] {
-  return findSteeringValues(layer).flatMap(({ name, aspect }) => (aspect === 'content' ? [name] : []));
-}
-
 export function withValuesOfRun(
   graph: LayerGraph,
   values: ReadonlyMap<string, Parameters<typeof contentValues>[0]>,
   weights: WeightsOfRun,
+  names: Iterable<string> = graph.layers.flatMap(steeringNames),
 ): LayerGraph {
   const known = new Map<string, InputValues>();
-  for (const name of graph.layers.flatMap(steeringNames)) {
+  for (const name of names) {
     const value = values.get(name);
     const content = value && contentValues(value);
     if (content !== undefined) known.set(name, content);

@@ -1,6 +1,7 @@
 import {
   constantValues,
   ELEMENT_TYPES,
+  isRandom,
   type LayerGraph,
   type Model,
   nestedNodes,
@@ -8,6 +9,7 @@ import {
   readNames,
   readsShapeOnly,
   steeringConstants,
+  steeringNames,
   findSteeringValues,
 } from '../../../src/plugin-api.js';
 
@@ -29,9 +31,12 @@ class Following {
   readonly #sizes = new Map<string, Source>();
   /** Constants whose sizes are made up. */
   readonly #sizedConstants: ReadonlySet<string>;
+  /** At the kernel cut, constants of a class have given values, too: made-up ones. */
+  readonly #given: ReadonlySet<string>;
 
   constructor(private readonly graph: Followed) {
-    const { inputs, types, constants, layers, madeUp } = graph;
+    const { inputs, types, constants, layers, madeUp, given } = graph;
+    this.#given = new Set(inputs.filter((name) => given?.has(name)));
     for (const name of inputs) {
       const kind = ELEMENT_TYPES[types.get(name)?.elementType ?? 'float32'].kind;
       this.#markContent(name, kind === 'float' ? 'made up' : 'assumed');
@@ -56,9 +61,9 @@ class Following {
 
   /** A run says nothing about what it assumed itself, such as a trip count that is an input. */
   #isKnown(name: string, source: Source): boolean {
-    const { given, ofRun } = this.graph;
+    const { ofRun } = this.graph;
     const isOfRun = source === 'made up' && ofRun?.weights === 'own' && ofRun.values.has(name);
-    return given?.has(name) === true || isOfRun;
+    return this.#given.has(name) || isOfRun;
   }
 
   #markContent(name: string, source: Source): void {
@@ -92,7 +97,7 @@ class Following {
     const most = (values: ReadonlyMap<string, Source>): Source | undefined =>
       names.map((name) => values.get(name)).reduce(moreUncertain, undefined);
     const sized = most(this.#sizes);
-    const content = moreUncertain(sized, isShape ? undefined : most(this.#contents));
+    const content = isRandom(layer) ? 'made up' : moreUncertain(sized, isShape ? undefined : most(this.#contents));
     const size = moreUncertain(read?.decides === 'sizes' ? read.source : undefined, isShape ? undefined : sized);
     for (const name of layer.outputs) {
       if (content !== undefined) this.#markContent(name, content);
@@ -113,10 +118,35 @@ function formatLabel(layer: Node): string {
   return selecting.size === 0 ? layer.opType : `${layer.opType} (${[...selecting].join(', ')})`;
 }
 
+function toFollow({ graph }: Model): Followed {
+  return { ...graph, layers: graph.nodes, constants: graph.initializers };
+}
+
+/** Computed values that decide the work of layers, and are known only because inputs are given. Any run makes them. */
+export function steeringByGiven(graph: Followed): ReadonlySet<string> {
+  const { layers, given } = graph;
+  if (given === undefined || given.size === 0) return new Set();
+  const computed = new Set(layers.flatMap(({ outputs }) => outputs));
+  const names = layers.flatMap(steeringNames).filter((name) => computed.has(name));
+  const unknownWith = (one: Followed): ReadonlySet<string> => {
+    const following = new Following(one);
+    for (const layer of layers) following.follow(layer);
+    return new Set(following.among(names).contents);
+  };
+  const unknown = unknownWith(graph);
+  const withoutGiven = unknownWith({ ...graph, given: undefined });
+  return new Set(names.filter((name) => withoutGiven.has(name) && !unknown.has(name)));
+}
+
+export function isSteeredByGiven(model: Model): boolean {
+  return steeringByGiven(toFollow(model)).size > 0;
+}
+
 /** Made-up among the values that a runtime computes before the first run: from constants, and from shapes. */
-export function madeUpConstants({ graph }: Model): NonNullable<LayerGraph['madeUp']> {
+export function madeUpConstants(model: Model): NonNullable<LayerGraph['madeUp']> {
+  const { graph } = model;
   const { produced, fromShapes } = constantValues(graph);
-  const following = new Following({ ...graph, layers: graph.nodes, constants: graph.initializers });
+  const following = new Following(toFollow(model));
   for (const node of graph.nodes) following.follow(node);
   return following.among([...produced, ...fromShapes]);
 }

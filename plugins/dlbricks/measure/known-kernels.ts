@@ -66,7 +66,10 @@ function storedKernel(signature: string, model: string, facts: LayerFacts): Stor
   };
 }
 
-/** The kernels of some models' bricks; those of bricks with several kernels, or with subgraphs, say nothing about one. */
+/**
+ * The kernels of some models' bricks. Those of bricks with several kernels, or with subgraphs, say nothing about one,
+ * and those whose work values decide nothing about others.
+ */
 export function describeKernels(
   models: readonly Pick<PreparedModel, 'recipe' | 'facts' | 'whole' | 'graph'>[],
 ): ReadonlyMap<string, StoredKernel> {
@@ -74,7 +77,8 @@ export function describeKernels(
   for (const { recipe, facts, whole, graph } of models) {
     for (const [index, { signature, context }] of recipe.bricks.entries()) {
       const [only, second] = facts[index] ?? [];
-      if (only === undefined || second !== undefined || context !== undefined || found.has(signature)) continue;
+      const isAlone = only !== undefined && second === undefined && context === undefined;
+      if (!isAlone || only.isSteered === true || found.has(signature)) continue;
       found.set(signature, storedKernel(signature, graph ?? whole.signature, only));
     }
   }

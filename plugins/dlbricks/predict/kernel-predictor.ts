@@ -213,6 +213,7 @@ export class KernelPredictor {
     let ms = 0;
     let variance = 0;
     for (const facts of kernels) {
+      if (facts.isSteered === true) return none(`cannot be predicted: values decide the work of ${facts.operator}`);
       const features = kernelFeatures(facts, footprintBytes);
       if (features === undefined) return none(`the shapes of ${facts.operator} are not known`);
       const operator = this.findOperator(features.key);

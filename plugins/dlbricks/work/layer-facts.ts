@@ -6,6 +6,7 @@ import {
   type TracedTensor,
   computeByteLength,
   elementCount,
+  findSteeringValues,
   isElementType,
   multiplyAccumulates,
   ownValue,
@@ -21,6 +22,19 @@ export interface LayerFacts extends Pick<
   /** Domain of the operator, where known: the runtime's own operators may have the names of ONNX's. */
   readonly domain?: string | undefined;
   readonly name?: string | undefined;
+  /** Whether given values, or those of a run, decide its work, so that its shapes do not tell how long it takes. */
+  readonly isSteered?: boolean | undefined;
+}
+
+/** The sizes of its outputs say how much work most operators did, but not how many boxes were compared. */
+const COMPARING = 'NonMaxSuppression';
+
+function isSteered({ given, ofRun, constants }: LayerGraph, node: Node): boolean {
+  return findSteeringValues(node).some(({ name, aspect, decides }) => {
+    const isKnown = given?.has(name) === true || ofRun?.values.has(name) === true;
+    const isOfWork = decides !== 'sizes' || node.opType === COMPARING;
+    return aspect === 'content' && isOfWork && isKnown && !constants.has(name);
+  });
 }
 
 type Attribute = Node['attributes'][number];
@@ -72,6 +86,7 @@ export function readLayerFacts(graph: LayerGraph, node: Node): LayerFacts {
     inputs: typesOf(graph, inputs),
     outputs: typesOf(graph, node.outputs),
     activations: inputs.flatMap((name, index) => (graph.constants.has(name) ? [] : [index])),
+    ...(isSteered(graph, node) && { isSteered: true }),
   };
 }
 

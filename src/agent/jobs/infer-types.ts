@@ -7,7 +7,7 @@ import { type InferredValue, unknownValues } from '../../onnx/layers/layer-graph
 import { MAX_LISTED_VALUES, type TensorType } from '../../onnx/model/model.js';
 import { readModel } from '../../onnx/read/read-model.js';
 import { tensorBlocks } from '../../onnx/write/write-model.js';
-import { findSteeringValues } from '../../onnx/operators/steering-values.js';
+import { steeringNames } from '../../onnx/operators/steering-values.js';
 import { makeFeeds, withEveryValueAsOutput, withShapesAsOutputs } from '../../predictor/materialize.js';
 import type { Predictor } from '../../predictor/predictor.js';
 import { shapedValue } from '../../predictor/crossing-values.js';
@@ -51,10 +51,11 @@ function describeInferredValue(value: TensorValue, steers = false): InferredValu
 /** Largest content of all steering values together; a message cannot hold much more. */
 const MAX_STEERING_BYTES = 32 * 2 ** 20;
 
-function steeringNames(benchmark: Benchmark): ReadonlySet<string> {
+function namesToKeep(benchmark: Benchmark): ReadonlySet<string> {
   const { nodes, initializers } = modelFromBenchmark(benchmark, 'graph').graph;
-  const names = nodes.flatMap(findSteeringValues).flatMap(({ name, aspect }) => (aspect === 'content' ? [name] : []));
-  return new Set(names.filter((name) => (initializers.get(name)?.data.kind ?? 'fill') === 'fill'));
+  return new Set(
+    nodes.flatMap(steeringNames).filter((name) => (initializers.get(name)?.data.kind ?? 'fill') === 'fill'),
+  );
 }
 
 async function givenValues(
@@ -129,7 +130,7 @@ export async function inferTypes(
   { benchmark, memoryLimitBytes, steeringValues = false }: Omit<InferTypesJob, 'kind'>,
   context: OpenContext,
 ): Promise<ReadonlyMap<string, InferredValue>> {
-  const steering = steeringValues ? steeringNames(benchmark) : new Set<string>();
+  const steering = steeringValues ? namesToKeep(benchmark) : new Set<string>();
   const known = steering.size === 0 ? await inferStatically(benchmark, context) : undefined;
   if (known !== undefined) return known;
   // Without optimization, no node is fused or folded away, so every value exists.

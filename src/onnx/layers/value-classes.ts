@@ -1,6 +1,7 @@
 import { oncePer } from '../../base/once-per.js';
 import { constantValues } from '../model/constant-values.js';
 import { elementCount, tensorBytes } from '../model/element-type.js';
+import { fromFloat16Bits } from '../model/float16.js';
 import { listedValues } from '../model/listed-values.js';
 import type { Graph, InputValues, Model, Node, Tensor } from '../model/model.js';
 import { tensorBlocks } from '../write/write-model.js';
@@ -42,7 +43,7 @@ const MIN_NORMAL = 2 ** -126;
 /** Larger constants are weights of products; to read all of them takes time. */
 const MAX_BYTES = 2 ** 20;
 
-const CLASSIFIED: ReadonlySet<string> = new Set(['float32', 'bool', 'uint8']);
+const CLASSIFIED: ReadonlySet<string> = new Set(['float16', 'float32', 'bool', 'uint8']);
 
 /** Fewer numbers of a class are not noticed in a kernel's time. */
 const MIN_SHARE = 1 / 64;
@@ -50,7 +51,7 @@ const MIN_SHARE = 1 / 64;
 const SOFTMAX = 'Softmax';
 
 /** Operators that compute exponentials of a value that is masked, or to which a mask is added. */
-const EXPONENTIAL: ReadonlySet<string> = new Set([SOFTMAX, 'LogSoftmax', 'Attention', 'MultiHeadAttention']);
+const EXPONENTIAL: ReadonlySet<string> = new Set([SOFTMAX, 'LogSoftmax', 'Exp', 'Attention', 'MultiHeadAttention']);
 
 /** Of places in a sequence, as a causal mask has them. */
 const COMPARISONS: ReadonlySet<string> = new Set(['Greater', 'GreaterOrEqual', 'Less', 'LessOrEqual']);
@@ -79,6 +80,9 @@ const MOVING: ReadonlySet<string> = new Set([
 
 const ADDING: ReadonlySet<string> = new Set(['Add', 'Sum']);
 
+/** What the runtime calls a value of float16 that it calculates in float32. */
+const IN_FLOAT32 = 'InsertedPrecisionFreeCast_';
+
 function isSingle(tensor: Tensor | undefined): boolean {
   return tensor !== undefined && elementCount(tensor.dims) === 1;
 }
@@ -86,7 +90,9 @@ function isSingle(tensor: Tensor | undefined): boolean {
 function* blocksOfNumbers(tensor: Tensor): Generator<Uint8Array | Float32Array> {
   for (const block of tensor.data.kind === 'fill' ? [] : tensorBlocks(tensor)) {
     // A copy, because the block may begin anywhere in its buffer.
-    yield tensor.elementType === 'float32' ? new Float32Array(new Uint8Array(block).buffer) : block;
+    const { buffer } = new Uint8Array(block);
+    if (tensor.elementType === 'float16') yield Float32Array.from(new Uint16Array(buffer), fromFloat16Bits);
+    else yield tensor.elementType === 'float32' ? new Float32Array(buffer) : block;
   }
 }
 
@@ -134,10 +140,11 @@ function makesHidden(opType: string, read: ReadonlySet<Trait>): boolean {
 function traitOfOutputs(opType: string, read: ReadonlySet<Trait>): Trait | undefined {
   const slowest = (['mask', 'hidden', 'denormal'] as const).find((one) => read.has(one));
   if (makesHidden(opType, read)) return slowest === 'mask' ? 'mask' : 'hidden';
-  if (slowest === 'mask' && opType === SOFTMAX) return 'denormal';
+  if (slowest === 'mask' && (opType === SOFTMAX || opType === 'Exp')) return 'denormal';
   if (ADDING.has(opType)) return slowest === 'denormal' ? undefined : slowest;
+  if (opType === 'Sub' && (slowest === 'mask' || slowest === 'hidden')) return slowest;
   if (opType === 'Trilu') return slowest ?? 'condition';
-  if (opType === 'Mul' && slowest === 'denormal') return slowest;
+  if ((opType === 'Mul' || opType === 'Div') && slowest === 'denormal') return slowest;
   if (MOVING.has(opType)) return slowest ?? (opType === 'Where' ? undefined : [...read][0]);
   return LOGICAL.has(opType) && read.has('condition') ? 'condition' : undefined;
 }
@@ -185,6 +192,27 @@ const followed = oncePer((graph: Graph): Followed => {
 /** Classes of a graph's constants, and of the values that follow from them, by name. */
 export function valueClasses(graph: Graph): ReadonlyMap<string, ValueClass> {
   return followed(graph).classes;
+}
+
+/**
+ * Of the layers that the runtime makes of a graph: where it calculates values of float16 in float32, they have other
+ * names, and a Softmax is several kernels.
+ */
+export function classesInFloat32(
+  layers: readonly Node[],
+  ofSource: ReadonlyMap<string, ValueClass>,
+): ReadonlyMap<string, ValueClass> {
+  const traits = new Map<string, Trait>(ofSource);
+  for (const { opType, inputs, outputs } of layers) {
+    for (const name of inputs) {
+      const one = name.startsWith(IN_FLOAT32) ? traits.get(name.slice(IN_FLOAT32.length)) : undefined;
+      if (one !== undefined && !traits.has(name)) traits.set(name, one);
+    }
+    const made = traitOfOutputs(opType, new Set(inputs.flatMap((name) => traits.get(name) ?? [])));
+    const inFloat32 = outputs.filter((name) => name.startsWith(IN_FLOAT32));
+    if (made !== undefined) for (const name of inFloat32) traits.set(name, made);
+  }
+  return onlyClasses(traits);
 }
 
 /** Made-up values of a constant of this class. */

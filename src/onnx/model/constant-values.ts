@@ -30,8 +30,13 @@ const NEVER_FOLDED = new Set([...RANDOM, ...QUANTIZATION, ...MAKING_NO_TENSOR]);
 /** Operators that use only the shape of their input. */
 export const SHAPE_ONLY = new Set(['Shape', 'Size']);
 
-function isStandard(node: Node): boolean {
+function isStandard(node: Pick<Node, 'domain'>): boolean {
   return normalizeDomain(node.domain) === '';
+}
+
+/** Whether it writes other values in each run. */
+export function isRandom(node: Pick<Node, 'opType' | 'domain'>): boolean {
+  return isStandard(node) && RANDOM.has(node.opType);
 }
 
 function isFoldable(node: Node): boolean {

@@ -44,7 +44,10 @@ const OF_ONNX = tableOfNames<SteeringInputs>({
 /** Operators of com.microsoft. Source: ContribOperators.md of ONNX Runtime. */
 const OF_RUNTIME = tableOfNames<SteeringInputs>({
   'Attention DecoderMaskedSelfAttention': { lengths: [3, 6] },
+  'AttnLSTM DynamicQuantizeLSTM': { lengths: [4] },
   'BeamSearch WhisperBeamSearch': { sizes: [0, 1, 2, 3, 4] },
+  BifurcationDetector: { sizes: [0, 1, 2, 3] },
+  ConvTransposeWithDynamicPads: { sizes: [2] },
   CropAndResize: { sizes: [3], work: [1] },
   DecoderMaskedMultiHeadAttention: { lengths: [3, 7] },
   'ExpandDims Pad RemovePadding': { sizes: [1] },
@@ -54,7 +57,7 @@ const OF_RUNTIME = tableOfNames<SteeringInputs>({
   MultiHeadAttention: { lengths: [4, 8] },
   RotaryEmbedding: { way: [1] },
   SparseAttention: { lengths: [5, 6, 7, 8] },
-  'Tokenizer Unique': { sizes: [0] },
+  'DynamicTimeWarping Tokenizer Unique': { sizes: [0] },
 });
 
 const NOTHING: SteeringInputs = {};

@@ -137,3 +137,8 @@ export function findSteeringValues(node: Node): readonly SteeringValue[] {
   const inner = bodies.flatMap((body) => new BodySearch(node, body).around());
   return [...ownSteering(node), ...inner].map((found): SteeringValue => ({ ...found, decides }));
 }
+
+/** Values whose contents steer a node. */
+export function steeringNames(node: Node): readonly string[] {
+  return findSteeringValues(node).flatMap(({ name, aspect }) => (aspect === 'content' ? [name] : []));
+}

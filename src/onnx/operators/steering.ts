@@ -5,6 +5,7 @@ import { nestedNodes } from '../model/nested-nodes.js';
 import { normalizeDomain } from '../model/opsets.js';
 import { listSubgraphs } from '../model/subgraphs.js';
 import { quantizationInputs } from './quantization-inputs.js';
+import { float16Bits } from '../model/float16.js';
 import { isSteeringInput, findSteeringInputs } from './steering-inputs.js';
 
 /** Constants up to this many elements may steer an operator; longer ones count as weights. */
@@ -41,10 +42,9 @@ function parameters(graph: Pick<Graph, 'nodes'>): ReadonlySet<string> {
 }
 
 /** 0 and 1 of the types whose scalars are not compared with {@link WELL_KNOWN}, as their bits. */
-const IDENTITIES: ReadonlyMap<ElementType, readonly number[]> = new Map([
-  ['float16', [0, 0x3c00]],
-  ['bfloat16', [0, 0x3f80]],
-]);
+const IDENTITIES: ReadonlyMap<ElementType, readonly number[]> = new Map([['bfloat16', [0, 0x3f80]]]);
+
+const WELL_KNOWN_FLOAT16: ReadonlySet<number> = new Set([...WELL_KNOWN].map(float16Bits));
 
 /** Whether a constant is a scalar of a formula. 0 and 1 of every type are among them, as identities. */
 function isWellKnownScalar({ elementType, dims, data }: Tensor): boolean {
@@ -54,6 +54,7 @@ function isWellKnownScalar({ elementType, dims, data }: Tensor): boolean {
   if (elementType === 'float32') return WELL_KNOWN.has(view.getFloat32(0, true));
   if (elementType === 'float64') return WELL_KNOWN.has(view.getFloat64(0, true));
   const bits = bytes.reduceRight((number, byte) => number * 256 + byte, 0);
+  if (elementType === 'float16') return WELL_KNOWN_FLOAT16.has(bits);
   // A bias of one channel has a dimension.
   const isInteger = ELEMENT_TYPES[elementType].kind === 'integer' && dims.length === 0;
   const identities = isInteger ? [0, 1] : IDENTITIES.get(elementType);
@@ -136,13 +137,25 @@ export function steeringConstants(graph: Pick<Graph, 'nodes' | 'initializers'>):
   const steering = new Set<string>();
   const steeringOnes = steeringValues(graph);
   const learned = parameters(graph);
+  const exponents = integerExponents(graph);
   for (const [name, tensor] of graph.initializers) {
     const { elementType, data } = tensor;
     if (data.kind !== 'inline' && data.kind !== 'strings') continue;
-    const steers = elementType === 'string' || isSteeringByUse(name, tensor, steeringOnes);
+    const steers = elementType === 'string' || exponents.has(name) || isSteeringByUse(name, tensor, steeringOnes);
     if (steers || (!learned.has(name) && isWellKnownScalar(tensor))) steering.add(name);
   }
   return steering;
+}
+
+/** A runtime has fast ways for squares and cubes. A learned exponent is no integer. */
+function integerExponents({ nodes, initializers }: Pick<Graph, 'nodes' | 'initializers'>): ReadonlySet<string> {
+  const exponents = [...nestedNodes(nodes)].flatMap(({ opType, inputs }) => (opType === 'Pow' ? inputs.slice(1) : []));
+  return new Set(
+    exponents.filter((name) => {
+      const tensor = initializers.get(name);
+      return tensor && elementCount(tensor.dims) === 1 && ELEMENT_TYPES[tensor.elementType].kind === 'integer';
+    }),
+  );
 }
 
 function isSteeringByUse(name: string, { elementType, dims }: Tensor, steeringOnes: ReadonlySet<string>): boolean {

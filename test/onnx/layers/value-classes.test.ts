@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   CLASS_VALUES,
+  classesInFloat32,
   decidesTime,
   type ValueClass,
   valueClasses,
   withClassesOfConstants,
 } from '../../../src/onnx/layers/value-classes.js';
+import { float16Bits } from '../../../src/onnx/model/float16.js';
+import { standardNode } from '../../../src/onnx/model/standard-node.js';
 import { floatTensor, GraphBuilder } from '../../plugins/dlbricks/support/graph-builder.js';
 
 test('a mask decides the time of a Softmax, and denormal numbers that of any operator that computes with them', () => {
@@ -16,7 +19,8 @@ test('a mask decides the time of a Softmax, and denormal numbers that of any ope
       operators.map((opType) => ({ opType })),
     );
   assert.deepEqual([decides('mask', 'Add', 'Softmax'), decides('mask', 'Add')], [true, false]);
-  for (const operator of ['LogSoftmax', 'Attention', 'MultiHeadAttention']) assert.ok(decides('hidden', operator));
+  for (const operator of ['LogSoftmax', 'Exp', 'Attention', 'MultiHeadAttention'])
+    assert.ok(decides('hidden', operator));
   assert.equal(decides('hidden', 'MatMul'), false);
   assert.deepEqual([decides('denormal', 'Reshape', 'Add'), decides('denormal', 'Reshape')], [true, false]);
 });
@@ -34,6 +38,35 @@ test('a mask stays one where it is moved or added, and a Softmax makes denormal 
   assert.deepEqual([classAfter('Add', [1, 2]), classAfter('Sum', [1, 2])], ['mask', 'mask']);
   assert.deepEqual([classAfter('Add', [-1e4, -1e4]), classAfter('Add', [0, -1000])], ['mask', 'mask']);
   assert.deepEqual([classAfter('Softmax'), classAfter('Mul', [1, 2])], ['denormal', undefined]);
+});
+
+test('a mask of float16 is one, also in the kernels that calculate with it in float32', () => {
+  const g = new GraphBuilder();
+  const bytes = new Uint8Array(Uint16Array.from([0, -100], float16Bits).buffer);
+  const mask = g.constant({ elementType: 'float16', dims: [2], data: { kind: 'inline', bytes } });
+  const scores = g.layer('Add', [g.input('float16', [2]), mask], [2]);
+  const shares = g.layer('Softmax', [scores], [2]);
+  const ofSource = valueClasses(g.model([shares]).graph);
+  assert.deepEqual([ofSource.get(scores), ofSource.get(shares)], ['mask', 'denormal']);
+  const kernel = (opType: string, inputs: readonly string[], output: string) => {
+    const named = (name: string): string => `InsertedPrecisionFreeCast_${name}`;
+    return standardNode('', opType, inputs.map(named), [named(output)]);
+  };
+  const kernels = [
+    kernel('Add', ['x', mask], scores),
+    kernel('ReduceMax', [scores], 'largest'),
+    kernel('Sub', [scores, 'largest'], 'less'),
+    kernel('Exp', ['less'], 'powers'),
+    kernel('ReduceSum', ['powers'], 'sum'),
+    kernel('Div', ['powers', 'sum'], shares),
+    kernel('MatMul', [shares, 'x'], 'y'),
+  ];
+  const classes = classesInFloat32(kernels, ofSource);
+  const classOf = (name: string): ValueClass | undefined => classes.get(`InsertedPrecisionFreeCast_${name}`);
+  const made = ['x', mask, scores, 'largest', 'less', 'powers', 'sum', shares, 'y'].map(classOf);
+  const [none] = made;
+  assert.deepEqual(made, [none, 'mask', 'mask', none, 'mask', 'denormal', none, 'denormal', none]);
+  assert.equal(none, undefined);
 });
 
 /** The class of what an operator makes of constants. */

@@ -71,10 +71,15 @@ const OF_ONNX = `
 /** Likewise, by the names in ContribOperators.md. */
 const OF_RUNTIME = `
   Attention input weights bias mask_index~ past attention_bias past_sequence_length~
+  AttnLSTM X W R B sequence_lens~
   BeamSearch input_ids! max_length! min_length! num_beams! num_return_sequences!
+  BifurcationDetector src_tokens! cur_tokens! prev_suffix_match_num! pred_tokens!
+  ConvTransposeWithDynamicPads X W Pads!
   CropAndResize X rois* batch_indices crop_size!
   DecoderMaskedMultiHeadAttention query key value mask_index~ attention_bias past_key past_value past_sequence_length~
   DecoderMaskedSelfAttention input weights bias mask_index~ past attention_bias past_sequence_length~
+  DynamicQuantizeLSTM X W R B sequence_lens~
+  DynamicTimeWarping input!
   ExpandDims X axis!
   GreedySearch input_ids! max_length! min_length!
   GroupQueryAttention query key value past_key past_value seqlens_k~ total_sequence_length~

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { GraphProto } from '../../../src/generated/onnx/onnx.js';
+import { float16Bits } from '../../../src/onnx/model/float16.js';
 import { parseModel } from '../../../src/onnx/read/read-model.js';
 import { missingConstants, steeringConstants } from '../../../src/onnx/operators/steering.js';
 import { INHERITED_NAMES } from '../../base/inherited-names.js';
@@ -77,6 +78,8 @@ describe('constants that are kept, because they decide what is computed', () => 
       assert.ok(isKept('Mul', floats('c', [known], [1])), `[${known}]`);
       const rawData = new Uint8Array(Float64Array.of(known).buffer);
       assert.ok(isKept('Mul', tensor('c', 'float64', [], { rawData })), `${known} in double precision`);
+      const halves = new Uint8Array(Uint16Array.of(float16Bits(known)).buffer);
+      assert.ok(isKept('Pow', tensor('c', 'float16', [], { rawData: halves })), `${known} in half precision`);
     }
   });
 
@@ -116,6 +119,8 @@ describe('constants that are kept, because they decide what is computed', () => 
     }
     assert.ok(!isKept('Mul', scalar('float16', 0x01, 0x3c)));
     assert.ok(!isKept('Mul', scalar('int32', 7, 0, 0, 0)));
+    assert.ok(isKept('Pow', scalar('int32', 7, 0, 0, 0)), 'an exponent');
+    assert.ok(!isKept('Pow', floats('c', [2.87], [])), 'a learned exponent');
   });
 
   test('scalars in arithmetic with shapes, because the result may be an identity', () => {

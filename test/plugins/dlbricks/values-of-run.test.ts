@@ -11,7 +11,7 @@ import { buildRunOptions } from '../../../src/measurement/system.js';
 import { loadModel, type LoadedModel } from '../../../src/registry/load-model.js';
 import { openMemoryStore } from '../../../src/store/memory/open.js';
 import { agentForSuite } from '../../agent/support/running-agent.js';
-import { countingLoop, detectorTail } from './support/detector-tail.js';
+import { countingLoop, detectorTail, givenLoop } from './support/detector-tail.js';
 import { estimateOnce } from './support/estimate-once.js';
 import { temporaryFolder } from '../../store/temporary-folder.js';
 
@@ -106,6 +106,18 @@ describe('values of one run', { timeout: 600_000 }, () => {
     assert.deepEqual(first, await signaturesOf(one));
   });
 
+  test('say that the shapes of a kernel do not tell its time', async () => {
+    const tail = await load('tail-facts', detectorTail({ boxes: 300 }));
+    const own = await withOwnWeights(weightlessBenchmark(tail.model), tail.weights, local());
+    const steeredIn = async (settings: Partial<CutSettings>): Promise<readonly string[]> => {
+      const asked: CutSettings = { cut: 'kernel', runOptions: buildRunOptions(1), ...settings };
+      const { decomposed } = await decompose(tail, asked, local(), signal, { own });
+      return decomposed.facts.flat().flatMap(({ operator, isSteered }) => (isSteered === true ? [operator] : []));
+    };
+    assert.deepEqual(await steeredIn({ values: 'run' }), ['NonMaxSuppression']);
+    assert.deepEqual(await steeredIn({}), []);
+  });
+
   test('are the trip counts of loops', async () => {
     const loop = await load('loop', countingLoop());
     const own = await withOwnWeights(weightlessBenchmark(loop.model), loop.weights, local());
@@ -115,6 +127,24 @@ describe('values of one run', { timeout: 600_000 }, () => {
     const trips = brick?.inputs.find(({ elementType }) => elementType === 'int64');
     assert.deepEqual([trips?.isGiven, trips?.fill.low, trips?.fill.high], [true, 3, 3]);
     assert.equal(decomposed.recipe.made_up_values, undefined);
+  });
+
+  test('are those that follow from given inputs also without --values-of-run, at both cuts', async () => {
+    const path = join(folder, 'given.onnx');
+    writeFileSync(path, givenLoop());
+    for (const cut of ['kernel', 'layer'] as const) {
+      const settings: CutSettings = { cut, runOptions: buildRunOptions(1) };
+      const inputs = new Map([['n', { kind: 'values', values: { low: 40, high: 40 } }]] as const);
+      const given = await loadModel(path, { batch: 1, inputs });
+      const { decomposed } = await decompose(given, settings, agent().client, signal);
+      const loop = decomposed.bricks.find(({ operators }) => operators.includes('Loop'));
+      const trips = loop?.inputs.find(({ elementType }) => elementType === 'int64');
+      assert.deepEqual([trips?.isGiven, trips?.fill.low, trips?.fill.high], [true, 80, 80], cut);
+      assert.equal(decomposed.recipe.made_up_values, undefined);
+      const assumed = await loadModel(path, { batch: 1 });
+      const { decomposed: without } = await decompose(assumed, settings, agent().client, signal);
+      assert.deepEqual(without.recipe.made_up_values?.operators, [{ operator: 'Loop', count: 1 }]);
+    }
   });
 
   test('are made up if no file has the weights, and the report says so', async () => {

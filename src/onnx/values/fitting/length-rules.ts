@@ -83,7 +83,7 @@ export const LENGTH_RULES = tableOfNames<FittingRules>({
   GatherBlockQuantized: {
     1: ({ node, input }) => indicesBelow(input(0)?.at(integerAttribute(node, 'gather_axis', 0))),
   },
-  'GRU LSTM RNN': { 4: steps },
+  'DynamicQuantizeLSTM GRU LSTM RNN': { 4: steps },
   GroupQueryAttention: { 5: lastToken, 6: allTokens, 9: newestPositions },
   Loop: { 0: () => list([TRIPS]) },
   MultiHeadAttention: { 4: maskOrLengths(1) },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { findMadeUpValues, madeUpConstants } from '../../../../plugins/dlbricks/cut/made-up-values.js';
+import { findMadeUpValues, madeUpConstants, steeringByGiven } from '../../../../plugins/dlbricks/cut/made-up-values.js';
 import type { GraphProto } from '../../../../src/generated/onnx/onnx.js';
 import { type InferredValue, layerGraph, type LayerGraph } from '../../../../src/onnx/layers/layer-graph.js';
 import { parseModel } from '../../../../src/onnx/read/read-model.js';
@@ -65,6 +65,26 @@ describe('layers whose work or sizes depend on made-up values', () => {
     const nonZero = graphOf([node('NonZero', ['x'], ['y'])]);
     assert.deepEqual(found(nonZero), [['1 NonZero'], ['NonZero']]);
     assert.equal(found({ ...nonZero, given: new Map([['x', { low: 1, high: 1 }]]) }), undefined);
+  });
+
+  test('are those that read a constant of a class, whose numbers are made up, too', () => {
+    const initializer = [floats('mask', [0.3, -95.5], [2, 1])];
+    const nonZero = graphOf([node('Add', ['x', 'mask'], ['sum']), node('NonZero', ['sum'], ['y'])], { initializer });
+    const given = new Map(['x', 'mask'].map((name) => [name, { low: 0, high: 1 }]));
+    assert.deepEqual(found({ ...nonZero, given }), [['1 NonZero'], ['NonZero']]);
+  });
+
+  test('are those that read random numbers, until a run gives these', () => {
+    for (const [operator, inputs] of [
+      ['RandomUniform', []],
+      ['RandomNormalLike', ['c']],
+    ] as const) {
+      const nodes = [node(operator, [...inputs], ['random']), node('NonZero', ['random'], ['y'])];
+      const random = graphOf(nodes, { initializer: [integers('c', [1n])] });
+      assert.deepEqual(found(random), [['1 NonZero'], ['NonZero']]);
+      const values = new Map([['random', { low: 0, high: 1 }]]);
+      assert.equal(found({ ...random, ofRun: { weights: 'own', values } }), undefined);
+    }
   });
 
   test('are none if sizes come from constants or shapes alone', () => {
@@ -150,6 +170,26 @@ describe('layers whose work or sizes depend on made-up values', () => {
     const either = graphOf([node('If', ['x'], ['y'], [graphAttribute('then_branch', branch)])]);
     assert.deepEqual(found(either)?.[0], ['1 If (NonMaxSuppression)']);
   });
+});
+
+test('values that any run makes, because inputs are given, do not depend on weights or on other inputs', () => {
+  const input = [...INPUT, value('n', [], 'int64'), value('m', [], 'int64')];
+  const nodes = [
+    node('Shape', ['x'], ['shape']),
+    node('Add', ['n', 'two'], ['trips']),
+    node('Loop', ['trips', '', 'x'], ['looped']),
+    node('Add', ['n', 'm'], ['other']),
+    node('Loop', ['other', '', 'looped'], ['again']),
+    node('Mul', ['x', 'weight'], ['scores']),
+    node('NonZero', ['scores'], ['at']),
+    node('Expand', ['at', 'shape'], ['wide']),
+    node('Add', ['wide', 'again'], ['y']),
+  ];
+  const initializer = [integers('two', [2n], []), floats('weight', [1.1, 2.2, 3.3], [3])];
+  const loops = graphOf(nodes, { input, initializer });
+  assert.deepEqual([...steeringByGiven(loops)], []);
+  const given = new Map(['x', 'n'].map((name) => [name, { low: 3, high: 3 }]));
+  assert.deepEqual([...steeringByGiven({ ...loops, given })], ['trips']);
 });
 
 describe('constants that follow from made-up ones', () => {

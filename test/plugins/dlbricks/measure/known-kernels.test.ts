@@ -77,6 +77,7 @@ const MODEL = { ...preparedOf(recipeTogether([1, 1, 1])), facts: [[CONV], [CONV,
 test('bricks of one kernel say what they compute, without long attributes; others, and graphs of copies, do not', () => {
   assert.deepEqual(describeKernels([MODEL, { ...MODEL, graph: 'another' }]), new Map([[STORED.signature, STORED]]));
   assert.equal(describeKernels([{ ...MODEL, recipe: recipeOf([1, 1, 1]) }]).size, 0);
+  assert.equal(describeKernels([{ ...MODEL, facts: [[{ ...CONV, isSteered: true }], [], []] }]).size, 0);
   const [unnamed] = describeKernels([{ ...MODEL, graph: undefined }]).values();
   assert.equal(unnamed?.model, MODEL.whole.signature);
 });

@@ -99,6 +99,12 @@ describe('a kernel that was not measured', () => {
     assert.match(reasonOf([], wanted), /0 kernels/);
   });
 
+  test('is null, with the reason, where values decide its work', () => {
+    const predictor = new KernelPredictor(measuredProducts(3, { common: 0, own: 0 }).flat());
+    const steered = predictor.predict([{ ...product(32, 64, 64), isSteered: true }], FOOTPRINT_BYTES);
+    assert.deepEqual(steered, { kind: 'unknown', reason: 'cannot be predicted: values decide the work of MatMul' });
+  });
+
   test('is less certain the less it is like the measured ones', () => {
     const measured = measuredProducts(8, { common: 0, own: 0.03 }).flat();
     const predictor = new KernelPredictor(measured);

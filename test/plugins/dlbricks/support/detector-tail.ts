@@ -105,13 +105,28 @@ export function detectorTail({ boxes, seed = 1, inBranch = false }: DetectorTail
   });
 }
 
+const mixing = graph({
+  input: [value('at', [], 'int64'), value('go', [], 'bool'), value('state', [4, 64])],
+  node: [node('Identity', ['go'], ['on']), node('MatMul', ['state', 'mixing'], ['next'])],
+  output: [value('on', [], 'bool'), value('next', [4, 64])],
+});
+
+/** A loop with twice as many steps as its input says. */
+export function givenLoop(): Uint8Array {
+  return model({
+    input: [value('x', [4, 64]), value('n', [], 'int64')],
+    node: [
+      node('Mul', ['n', 'two'], ['trips']),
+      node('Loop', ['trips', '', 'x'], ['y'], [graphAttribute('body', mixing)]),
+    ],
+    initializer: [integers('two', [2n], []), floats('mixing', weights(64 * 64, 0.1, 6), [64, 64])],
+    output: [value('y', [4, 64])],
+    valueInfo: [value('trips', [], 'int64')],
+  });
+}
+
 /** A loop whose number of steps is computed with weights: three with its own. */
 export function countingLoop(): Uint8Array {
-  const body = graph({
-    input: [value('at', [], 'int64'), value('go', [], 'bool'), value('state', [4, 64])],
-    node: [node('Identity', ['go'], ['on']), node('MatMul', ['state', 'mixing'], ['next'])],
-    output: [value('on', [], 'bool'), value('next', [4, 64])],
-  });
   return model({
     input: [value('x', [4, 64])],
     node: [
@@ -119,7 +134,7 @@ export function countingLoop(): Uint8Array {
       node('ReduceMax', ['nearly_zero'], ['largest'], [int('keepdims', 0)]),
       node('Add', ['largest', 'steps'], ['computed']),
       node('Cast', ['computed'], ['trips'], [int('to', 7)]),
-      node('Loop', ['trips', '', 'x'], ['y'], [graphAttribute('body', body)]),
+      node('Loop', ['trips', '', 'x'], ['y'], [graphAttribute('body', mixing)]),
     ],
     initializer: [
       floats('small', weights(64, 1e-6, 5), [64, 1]),
