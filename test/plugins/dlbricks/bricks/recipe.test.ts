@@ -84,7 +84,7 @@ describe('reading a recipe refuses', () => {
       [8, 7, 0x12, 0xff],
       [0x7b, 0x22, 0],
     ]) {
-      await refused(reading(t, Uint8Array.from(bytes)), 'usage', found, /generate/);
+      await assertRefused(reading(t, Uint8Array.from(bytes)), 'usage', found, /generate/);
     }
   });
 

@@ -6,10 +6,10 @@ import { Command } from 'commander';
 import { registerAdvise } from '../../../../plugins/dlbricks/commands/advise.js';
 import type { BenchmarkAgent } from '../../../../src/agent/benchmark-agent.js';
 import { PlatformError } from '../../../../src/base/errors.js';
+import { assertRefused } from '../../../rpc/support/refusal.js';
 import { chain } from '../../../cli/support/tiny-models.js';
 import { temporaryFolder } from '../../../store/temporary-folder.js';
 import { createFakeAgent } from '../../../support/fake-agent.js';
-import { refused } from '../support/refused.js';
 import { recordingHost } from './command-host.js';
 
 test('an agent that ends costs the models after it, and its error is that of the command', async (t) => {
@@ -32,7 +32,7 @@ test('an agent that ends costs the models after it, and its error is that of the
   const program = new Command().exitOverride();
   registerAdvise(program, host);
   const advising = program.parseAsync(['advise', ...paths, '--threads', '1', '--rounds', '3'], { from: 'user' });
-  await refused(advising, 'unavailable', /^the agent does not answer$/);
+  await assertRefused(advising, 'unavailable', /^the agent does not answer$/);
   assert.equal(askedInVain, 1);
   assert.match(host.printed.join(''), /first/);
 });
