@@ -52,7 +52,7 @@ describe('a RabbitMQ work queue without its broker', { ...suite, ...needsRabbitM
 
   it('continues after the broker was suspended', async (t) => {
     const own = await startRabbitMq(t);
-    const queue = await openQueue(own.uri, { onWarning: () => undefined });
+    const queue = await openQueueFor(t, own.uri);
     const came: string[] = [];
     await queue.serve('a', ({ body }) => {
       came.push(Buffer.from(body).toString());
