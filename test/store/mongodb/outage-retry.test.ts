@@ -146,6 +146,18 @@ describe('requests to a store whose server goes away', { timeout: 60_000 }, () =
     await all;
   });
 
+  it('get the same time after an interruption where those before were answered', async () => {
+    const controller = new AbortController();
+    const { clock, retry } = retrying(controller.signal);
+    controller.abort();
+    assert.equal(await retry.run(() => Promise.resolve(6)), 6);
+    await clock.advance(0);
+    const answer = retry.run(() => clock.sleep(1_900).then(() => 7));
+    answer.catch(() => undefined);
+    await clock.advance(1_900);
+    assert.equal(await answer, 7);
+  });
+
   it('fail at once with what does not pass', async () => {
     const { clock, retry } = retrying();
     await assert.rejects(
