@@ -324,6 +324,8 @@ export class Dispatcher {
     const run = await whileUnavailable(() => job.start(), here);
     const of = { plugin: name, pluginVersion: version, agent: listAddresses(working), framework, frameworkVersion };
     await whileUnavailable(() => job.log.append({ kind: 'started', ...of, attempt: run.attempt }), here);
+    // Meanwhile its plugin could not be stopped.
+    if (job.isCancelled) return false;
     const { silenceMs, waitForAgentMs } = this.options.limits;
     const minutes = Math.round(silenceMs / 60_000);
     const message = `the plugin ${name} has sent no event for ${minutes} minutes; check its process, and submit again`;
@@ -351,8 +353,6 @@ export class Dispatcher {
     const endpoints = agents.map(({ address, tls, accessToken: token }) => ({ address, tls, token }));
     this.#agents.set(job, working);
     const running = session.run({ ...run, submission, agents: endpoints, traceContext }, { keep, miss });
-    // When it was cancelled, the plugin may not have known this run.
-    if (job.isCancelled) session.stop(run);
     const how = await running;
     over.abort();
     this.#agents.delete(job);

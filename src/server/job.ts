@@ -110,7 +110,7 @@ export class EvaluationJob {
   }
 
   async #keep(record: EvaluationRecord): Promise<void> {
-    this.#record = record;
     await this.collections.records.put(record);
+    this.#record = record;
   }
 }

@@ -69,7 +69,7 @@ describe('connections', { timeout: 60_000 }, () => {
   });
 
   test('that make no call are closed, and no others', async (t) => {
-    const { connections, connect } = await listening(t, { firstCallMs: 300 });
+    const { connections, connect } = await listening(t, { firstCallMs: 5000 });
     const calling = await connect();
     const silent = await connect();
     connections.receive(calling.peer)?.end();

@@ -282,7 +282,7 @@ test(
 );
 
 describe('slow clients', { timeout: 60_000 }, () => {
-  const server = serverForSuite({ firstCallMs: 400, requestMs: 400 });
+  const server = serverForSuite({ firstCallMs: 400 });
   const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
   const settings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
   // HEADERS of stream 1 whose block goes on (no END_HEADERS), without content.
@@ -303,7 +303,7 @@ describe('slow clients', { timeout: 60_000 }, () => {
   }
 
   test('a request that comes byte by byte is given up', async (t) => {
-    const { address } = server();
+    const { address } = await serverProcess(t, { requestMs: 400 });
     const stream = handMadeClient(t, address).call(echo.repeat.path);
     stream.write(messagePrefix(1000));
     const dribble = setInterval(() => stream.write(Buffer.alloc(1)), 50);

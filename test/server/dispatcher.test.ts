@@ -106,6 +106,36 @@ describe('a plugin', deadline, () => {
     assert.deepEqual(await kindsOf(platform, 'evaluation-2'), [place(1), 'started', 'done']);
   });
 
+  it('is told the first attempt when the database was gone at first', async (t) => {
+    let refusals = 2;
+    const store = withChanges(await openMemoryStore(), (work, document) => {
+      const isBeginning = document !== undefined && 'state' in document && document.state === 'running';
+      return isBeginning && refusals-- > 0 ? Promise.reject(new PlatformError('unavailable', 'gone')) : work();
+    });
+    const { platform, plugin } = await withPlugin(t, { store });
+    await platform.submit(ID, submitted());
+    await until(() => plugin.runs().length === 1);
+    assert.equal(plugin.runs()[0]?.attempt, 1);
+  });
+
+  it('does not begin a run that is cancelled while the database is gone', async (t) => {
+    let isBeginning = false;
+    let isAway = true;
+    const store = withChanges(await openMemoryStore(), async (work, document) => {
+      isBeginning ||= document !== undefined && 'state' in document && document.state === 'running';
+      if (isBeginning) await until(() => !isAway);
+      return work();
+    });
+    const { platform, plugin } = await withPlugin(t, { store });
+    await platform.submit(ID, submitted());
+    await until(() => isBeginning);
+    const cancelled = platform.cancel(ID);
+    await setImmediate();
+    isAway = false;
+    assert.equal((await cancelled).state, 'cancelled');
+    assert.deepEqual([plugin.runs(), await kindsOf(platform, ID)], [[], ['started', 'cancelled']]);
+  });
+
   it('is told its lease, is listed with what it runs, and runs as many evaluations as it has slots', async (t) => {
     const platform = await fresh(t, { limits: { leaseMs: 5000 } });
     const plugin = attached(platform, { slots: 2 });

@@ -102,10 +102,11 @@ export class OutageRetry {
       const signals = signal === undefined ? [end.signal] : [end.signal, signal];
       const remaining = Math.max(MIN_ATTEMPT_MS, since + giveUpAfterMs - this.#clock.now());
       await this.#clock.sleep(Math.min(remaining, MAX_ATTEMPT_MS), AbortSignal.any(signals));
-      if (signal?.aborted !== true) throw remaining > MAX_ATTEMPT_MS ? new Unanswered() : this.#gone(undefined);
       const patienceMs = this.#isGivenUp ? LATER_AFTER_ABORT_MS : AFTER_ABORT_MS;
-      if (!end.signal.aborted) await this.#clock.sleep(patienceMs, end.signal);
-      throw this.#gone(undefined);
+      if (!end.signal.aborted && signal?.aborted === true) await this.#clock.sleep(patienceMs, end.signal);
+      const isOver = signal?.aborted === true || remaining <= MAX_ATTEMPT_MS;
+      // After an answer, nobody hears of this.
+      throw isOver && !end.signal.aborted ? this.#gone(undefined) : new Unanswered();
     };
     try {
       return await Promise.race([answer, ended()]);

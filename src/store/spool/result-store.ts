@@ -28,6 +28,7 @@ export interface SpoolingOptions {
 export class SpoolingResultStore implements ResultStore {
   readonly isShared = true;
   #isUnavailable = false;
+  #areWaiting = false;
   #hasWarnedOfSpool = false;
   #closed: Promise<void> | undefined;
   readonly #puts = new Set<Promise<unknown>>();
@@ -151,7 +152,8 @@ export class SpoolingResultStore implements ResultStore {
   #giveUp(reason: PlatformError): void {
     if (this.#isUnavailable) return;
     this.#isUnavailable = true;
-    this.options.onSpooled(true);
+    if (!this.#areWaiting) this.options.onSpooled(true);
+    this.#areWaiting = true;
     this.options.warn(
       `${messageOf(reason)} From now on results are kept in ${this.spool.folder}, and sent when the server answers ` +
         'again; if this command ends before, send them with "mlmodelscope store sync".',
@@ -167,7 +169,6 @@ export class SpoolingResultStore implements ResultStore {
       await sleep(sendAgainMs, undefined, { signal, ref: false }).catch(() => undefined);
       if (signal.aborted) return;
     } while (!(await this.#sendAll()));
-    this.#isUnavailable = false;
   }
 
   /** @returns false while the server is gone */
@@ -178,10 +179,13 @@ export class SpoolingResultStore implements ResultStore {
         await sendSpooled(this.spool, this.remote);
         await Promise.allSettled(this.#puts);
       } while (!(await this.spool.isEmpty()) || this.#puts.size > 0);
+      // Before any put that may follow, which would stay in the spool.
+      this.#isUnavailable = this.#areWaiting = false;
       onSpooled(false);
       warn(`The database has all results that were kept in ${this.spool.folder}.`);
     } catch (thrown) {
       if (thrown instanceof PlatformError && thrown.code === 'unavailable') return false;
+      this.#isUnavailable = false;
       warn(
         `${messageOf(thrown)} Results still wait in ${this.spool.folder}: send them with "mlmodelscope store sync".`,
       );

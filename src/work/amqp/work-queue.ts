@@ -54,11 +54,7 @@ export class AmqpWorkQueue implements WorkQueue {
     this.#publisher = publishing.connection.createPublisher({ confirm: true });
   }
 
-  publish(system: string, message: WorkMessage): Promise<void> {
-    return this.#publish(system, message);
-  }
-
-  async #publish(system: string, message: WorkMessage, limitMs?: number): Promise<void> {
+  async publish(system: string, message: WorkMessage, limitMs?: number): Promise<void> {
     checkBody(message);
     const params = workQueue(system);
     await this.#withPatience(async () => {
@@ -216,7 +212,7 @@ export class AmqpWorkQueue implements WorkQueue {
         return ConsumerStatus.REQUEUE;
       case 'returned':
         // Published again, because a requeued message counts as a failed delivery.
-        return this.#publish(system, message, RETURN_LIMIT_MS).then(
+        return this.publish(system, message, RETURN_LIMIT_MS).then(
           () => ConsumerStatus.ACK,
           () => ConsumerStatus.REQUEUE,
         );

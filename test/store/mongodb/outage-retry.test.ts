@@ -17,7 +17,8 @@ function retrying(signal?: AbortSignal, giveUpAfterMs = 90_000) {
     giveUpAfterMs,
     reconnect: () => reconnectedMs.push(clock.now()),
     signal,
-    clock,
+    // A sleep of the real clock ends as late as this after its signal.
+    clock: { now: clock.now, sleep: (...asked) => clock.sleep(...asked).catch(() => undefined) },
   });
   return { clock, retry, warnings, reconnectedMs };
 }
@@ -144,6 +145,17 @@ describe('requests to a store whose server goes away', { timeout: 60_000 }, () =
     await clock.advance(300);
     assert.deepEqual(failed, ['first', 'second', 'third']);
     await all;
+  });
+
+  it('get the same time after an interruption where those before were answered', async () => {
+    const controller = new AbortController();
+    const { clock, retry } = retrying(controller.signal);
+    controller.abort();
+    assert.equal(await retry.run(() => Promise.resolve(6)), 6);
+    const answer = retry.run(() => clock.sleep(1_900).then(() => 7));
+    answer.catch(() => undefined);
+    await clock.advance(1_900);
+    assert.equal(await answer, 7);
   });
 
   it('fail at once with what does not pass', async () => {

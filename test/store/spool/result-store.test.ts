@@ -102,31 +102,37 @@ describe('estimates of a run whose server is gone', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a server that is back and refuses what waits for it', { timeout: 60_000 }, () => {
-  it('gets new results, and what waits stays', async (t) => {
-    const remote = await openMemoryStore();
-    const answers: ('unavailable' | 'storage')[] = ['unavailable', 'unavailable', 'storage'];
-    const store: ResultStore = Object.create(remote, {
-      putMeasurement: {
-        value: (measurement: Measurement) => {
-          const code = answers.shift();
-          return code === undefined
-            ? remote.putMeasurement(measurement)
-            : Promise.reject(new PlatformError(code, `refused (${code}).`));
-        },
+/** A server's store that answers each of the first puts with an error, and does all others. */
+async function refusing(t: TestContext, ...answers: ('unavailable' | 'storage')[]) {
+  const remote = await openMemoryStore();
+  const store: ResultStore = Object.create(remote, {
+    putMeasurement: {
+      value: (measurement: Measurement) => {
+        const code = answers.shift();
+        return code === undefined
+          ? remote.putMeasurement(measurement)
+          : Promise.reject(new PlatformError(code, `refused (${code}).`));
       },
-      findMeasurements: { value: remote.findMeasurements.bind(remote) },
-      close: { value: remote.close.bind(remote) },
-    }) as ResultStore;
-    const warnings: string[] = [];
-    const waiting: boolean[] = [];
-    const spool = new Spool(join(await temporaryFolder(t), 'spool'), {});
-    const spooling = new SpoolingResultStore(store, spool, {
-      warn: (message) => warnings.push(message),
-      onSpooled: (areWaiting) => waiting.push(areWaiting),
-      sendAgainMs: 5,
-    });
-    t.after(() => spooling.close());
+    },
+    findMeasurements: { value: remote.findMeasurements.bind(remote) },
+    close: { value: remote.close.bind(remote) },
+  }) as ResultStore;
+  const warnings: string[] = [];
+  const waiting: boolean[] = [];
+  const told = { onSpooled: (areWaiting: boolean): void => void waiting.push(areWaiting) };
+  const spool = new Spool(join(await temporaryFolder(t), 'spool'), {});
+  const spooling = new SpoolingResultStore(store, spool, {
+    warn: (message) => warnings.push(message),
+    onSpooled: (areWaiting) => told.onSpooled(areWaiting),
+    sendAgainMs: 5,
+  });
+  t.after(() => spooling.close());
+  return { remote, spool, spooling, warnings, waiting, told, answers };
+}
+
+describe('a server that is back', { timeout: 60_000 }, () => {
+  it('gets new results where it refuses what waits, which stays', async (t) => {
+    const { remote, spool, spooling, warnings, waiting } = await refusing(t, 'unavailable', 'unavailable', 'storage');
     await spooling.putMeasurement(sampleMeasurement(0));
     await until(() => !spooling.isUnavailable);
     assert.match(warnings.at(-1) ?? '', /^refused \(storage\)\. Results still wait in .*mlmodelscope store sync/);
@@ -135,6 +141,31 @@ describe('a server that is back and refuses what waits for it', { timeout: 60_00
     const found = await remote.findMeasurements([signatureOf(0), signatureOf(1)], SYSTEM.fingerprint, SETUP_KEY);
     assert.deepEqual([...found.keys()], [signatureOf(1)]);
     assert.equal(await spool.isEmpty(), false);
+  });
+
+  it('has what waited through two outages, of which only changes are told', async (t) => {
+    const { spool, spooling, waiting, answers } = await refusing(t, 'unavailable', 'storage');
+    await spooling.putMeasurement(sampleMeasurement(0));
+    await until(() => !spooling.isUnavailable);
+    answers.push('unavailable');
+    await spooling.putMeasurement(sampleMeasurement(1));
+    await until(() => !spooling.isUnavailable);
+    assert.deepEqual(waiting, [true, false]);
+    assert.equal(await spool.isEmpty(), true);
+  });
+
+  it('gets what is put at the moment when it has all that waited', async (t) => {
+    const { remote, spool, spooling, told } = await refusing(t, 'unavailable');
+    const put = new Promise<void>((resolve) => {
+      told.onSpooled = (areWaiting) => {
+        if (!areWaiting) resolve(spooling.putMeasurement(sampleMeasurement(1)));
+      };
+    });
+    await spooling.putMeasurement(sampleMeasurement(0));
+    await put;
+    const found = await remote.findMeasurements([signatureOf(0), signatureOf(1)], SYSTEM.fingerprint, SETUP_KEY);
+    assert.equal(found.size, 2);
+    assert.equal(await spool.isEmpty(), true);
   });
 });
 
