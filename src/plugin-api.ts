@@ -147,7 +147,7 @@ export {
 } from './onnx/layers/value-classes.js';
 export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/layers/rename-subgraphs.js';
 export { nestedNodes } from './onnx/model/nested-nodes.js';
-export { readNames, listSubgraphs } from './onnx/model/subgraphs.js';
+export { readNames, hasSubgraphs } from './onnx/model/subgraphs.js';
 export { normalizeDomain } from './onnx/model/opsets.js';
 export { int as intAttribute } from './onnx/model/make-attributes.js';
 export { isDefaultAttribute } from './onnx/operators/default-attributes.js';

@@ -308,9 +308,10 @@ export class Slowness {
     const undisturbed = quantile(all, UNDISTURBED);
     this.undisturbedMs = undisturbed;
     const relative = (runs: readonly ObservedRun[]) => runs.map((run) => ({ ...run, ms: run.ms / undisturbed }));
+    const inTime = (runs: readonly ObservedRun[]) => runs.toSorted((a, b) => a.atMs - b.atMs);
     this.#blocks = observations.flatMap(({ blocks }) => {
       return blocks.map(({ paused, handovers, dense }) => {
-        return { runs: relative([...paused, ...dense]), handovers, dense: relative(dense) };
+        return { runs: inTime(relative([...paused, ...dense])), handovers: inTime(handovers), dense: relative(dense) };
       });
     });
     this.#blockMs = sumOf(observations.map(({ blockMs }) => blockMs)) / observations.length;
@@ -368,10 +369,13 @@ const STRETCH_MS = 1000;
 /** Pauses below it are alike. */
 const SHORT_PAUSE_MS = 0.5;
 
-/** The factor by which two pauses differ. Below 2 they are alike, and so are short ones. */
+/** Pauses that differ by less than this factor are alike. */
+const ALIKE = 2;
+
+/** The factor by which two pauses differ, {@link ALIKE} for those that are alike. */
 function pauseDistance(run: ObservedRun, pauseMs: number): number {
   const [a, b] = [Math.max(SHORT_PAUSE_MS, run.pauseMs), Math.max(SHORT_PAUSE_MS, pauseMs)];
-  return Math.max(2, a / b, b / a);
+  return Math.max(ALIKE, a / b, b / a);
 }
 
 /** The runs after pauses that differ least. */
@@ -380,17 +384,34 @@ function runsNear(runs: readonly ObservedRun[], pauseMs: number): readonly Obser
   return runs.filter((run) => pauseDistance(run, pauseMs) === least);
 }
 
-/** Of the runs after pauses that differ least, the nearest one in time. */
+/** The index of the first run at this time or later. */
+function firstFrom(runs: readonly ObservedRun[], atMs: number): number {
+  let [from, to] = [0, runs.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((runs[middle]?.atMs ?? Infinity) < atMs) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+/** Of the runs after pauses that differ least, the nearest one in time: mostly a neighbour. @param runs in this order */
 function nearestRun(runs: readonly ObservedRun[], pauseMs: number, atMs: number): ObservedRun | undefined {
   let nearest: ObservedRun | undefined;
-  let [distance, awayMs] = [Infinity, Infinity];
-  for (const run of runs) {
-    const itsDistance = pauseDistance(run, pauseMs);
-    const itsAwayMs = Math.abs(run.atMs - atMs);
-    if (itsDistance > distance || (itsDistance === distance && itsAwayMs >= awayMs)) continue;
+  let distance = Infinity;
+  let after = firstFrom(runs, atMs);
+  let before = after - 1;
+  while (distance > ALIKE) {
+    const [early, late] = [runs[before], runs[after]];
+    const isEarly = atMs - (early?.atMs ?? -Infinity) < (late?.atMs ?? Infinity) - atMs;
+    const run = isEarly ? early : late;
+    if (run === undefined) break;
+    if (isEarly) before--;
+    else after++;
+    const its = pauseDistance(run, pauseMs);
+    if (its >= distance) continue;
     nearest = run;
-    distance = itsDistance;
-    awayMs = itsAwayMs;
+    distance = its;
   }
   return nearest;
 }

@@ -28,7 +28,8 @@ const TRIM_OF_SUMS = 0.35;
  */
 export function factorOfSums(parts: readonly (readonly number[])[]): number {
   const sums = (parts[0] ?? []).map((_, run) => sumOf(parts.map((part) => part[run] ?? 0)));
-  return Math.max(1, mean(trimmed(sums, TRIM_OF_SUMS)) / sumOf(parts.map(trimmedMean)) || 1);
+  const factor = mean(trimmed(sums, TRIM_OF_SUMS)) / sumOf(parts.map(trimmedMean));
+  return factor > 1 && factor < Infinity ? factor : 1;
 }
 
 /** Milliseconds; null without samples. */

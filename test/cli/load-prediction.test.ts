@@ -52,7 +52,8 @@ describe('a prediction of load from bricks', { timeout: 600_000 }, () => {
     const { utilization } = predicted;
     assert.ok(utilization !== null && utilization > 0.4 && utilization < 0.8, `${utilization}`);
     const { little_error: little, achieved_per_second: achieved } = measured;
-    assert.ok(Math.abs((achieved ?? 0) / (offered ?? 1) - 1) < 0.01, `${achieved} of ${offered}`);
+    // One answer that comes late at the end changes the rate.
+    assert.ok(Math.abs((achieved ?? 0) / (offered ?? 1) - 1) < 0.05, `${achieved} of ${offered}`);
     // Answers are on their way for about 1 ms, and longer on a busy machine; none comes before its run ends.
     const onTheirWayMs = (little ?? -1) * (measured.latency_mean_ms ?? NaN);
     assert.ok(onTheirWayMs > 0, `Little's law is off by ${little}`);

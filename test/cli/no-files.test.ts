@@ -30,7 +30,7 @@ async function pipeIn(t: TestContext): Promise<string> {
 }
 
 // A device may have no end, and a pipe may never have any content.
-describe('a device or a pipe is refused as', { timeout: 60_000, skip: process.platform === 'win32' }, () => {
+describe('a device or a pipe is refused as', { timeout: 300_000, skip: process.platform === 'win32' }, () => {
   for (const [what, read] of Object.entries(READERS)) {
     test(`a ${what}`, async (t) => {
       for (const path of ['/dev/zero', await pipeIn(t)]) {

@@ -38,7 +38,7 @@ async function pagesWith(t: TestContext, timeLimitMs?: number): Promise<(how: st
   return (how) => pages.show('odd', Buffer.from(JSON.stringify({ how })));
 }
 
-describe('results as parts of pages', { timeout: 60_000 }, () => {
+describe('results as parts of pages', { timeout: 300_000 }, () => {
   it('are shown by the plugins of the command, with foreign text escaped and bricks linked', async (t) => {
     const pages = new ResultPages({ paths: [], folder: join(tmpdir(), 'no-such-folder') });
     t.after(() => pages.close());

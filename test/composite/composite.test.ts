@@ -59,7 +59,7 @@ function nodeOf(composite: Composite, brick: number): string {
   return composite.nodesOf[brick]?.[0] ?? '';
 }
 
-describe('a composite', { timeout: 60_000 }, () => {
+describe('a composite', { timeout: 300_000 }, () => {
   test('is executed in the order of its bricks, each right after the node that writes its input', async (t) => {
     // Different shapes, so that none reads another one's output.
     const bricks = ['Relu', 'Tanh', 'Sigmoid', 'Exp'].map((opType, index) => unary(opType, 4096 * (index + 1)));

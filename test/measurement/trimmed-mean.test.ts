@@ -74,4 +74,9 @@ describe('the factor between whole runs and the trimmed means of their parts', (
     ])
       assert.equal(factorOfSums(parts), 1);
   });
+
+  test('is 1 where each part takes no time in most runs, as of kernels below the resolution of a profile', () => {
+    const parts = runs.map((part) => runs.map((run) => (run === part ? 0.001 : 0)));
+    assert.equal(factorOfSums(parts), 1);
+  });
 });

@@ -6,7 +6,7 @@ import {
   type MemoryNeed,
   namesOfKernel,
   type Node,
-  listSubgraphs,
+  hasSubgraphs,
   sumOf,
   GATHERING,
   readNames,
@@ -100,8 +100,7 @@ export function decomposeKernels(
     };
     // The profile adds its cost to every kernel of every pass of a Loop: several times what small kernels take.
     const parts = assemble(whole, graph, sequences, (brick, sequence) => {
-      const hasSubgraphs = sliceLayers(graph, sequence).some(({ attributes }) => listSubgraphs(attributes).length > 0);
-      if (hasSubgraphs) return copiesOf(brick, sequence, MAX_COPIES_OF_LOOPS);
+      if (sliceLayers(graph, sequence).some(hasSubgraphs)) return copiesOf(brick, sequence, MAX_COPIES_OF_LOOPS);
       const touched = { ...surroundings, modelWeightBytes: footprintBytes };
       return isShort ? copyShortBrick(brick, sumRoughMs(graph, sequence), touched) : undefined;
     });

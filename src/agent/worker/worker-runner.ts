@@ -38,7 +38,7 @@ export class WorkerRunner {
       const startMs = this.#limiter.sharedMs;
       const process = this.#takeIdle(job);
       // A process without a job may still free memory of its last one.
-      if (untimed === undefined || process === undefined) await this.#killIdle();
+      if (untimed !== true || process === undefined) await this.#killIdle();
       const end = await this.#perform(job, limits, options, process);
       return { end, shareMs: this.#limiter.sharedMs - startMs };
     };

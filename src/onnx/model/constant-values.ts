@@ -1,6 +1,6 @@
 import type { Graph, Node } from './model.js';
 import { normalizeDomain } from './opsets.js';
-import { readNames } from './subgraphs.js';
+import { hasSubgraphs, readNames } from './subgraphs.js';
 
 /** Operators whose output differs between calls with the same input. */
 const RANDOM = new Set([
@@ -40,8 +40,7 @@ export function isRandom(node: Pick<Node, 'opType' | 'domain'>): boolean {
 }
 
 function isFoldable(node: Node): boolean {
-  const hasSubgraph = node.attributes.some(({ g, graphs }) => g !== undefined || graphs.length > 0);
-  return !hasSubgraph && !(isStandard(node) && NEVER_FOLDED.has(node.opType));
+  return !hasSubgraphs(node) && !(isStandard(node) && NEVER_FOLDED.has(node.opType));
 }
 
 export interface ConstantValues {

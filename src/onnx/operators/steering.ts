@@ -1,4 +1,4 @@
-import { elementCount, ELEMENT_TYPES, type ElementType } from '../model/element-type.js';
+import { elementCount, ELEMENT_TYPES } from '../model/element-type.js';
 import type { Graph, Node, Tensor } from '../model/model.js';
 import { type ConstantValues, constantValues } from '../model/constant-values.js';
 import { nestedNodes } from '../model/nested-nodes.js';
@@ -41,9 +41,6 @@ function parameters(graph: Pick<Graph, 'nodes'>): ReadonlySet<string> {
   return names;
 }
 
-/** 0 and 1 of the types whose scalars are not compared with {@link WELL_KNOWN}, as their bits. */
-const IDENTITIES: ReadonlyMap<ElementType, readonly number[]> = new Map([['bfloat16', [0, 0x3f80]]]);
-
 const WELL_KNOWN_FLOAT16: ReadonlySet<number> = new Set([...WELL_KNOWN].map(float16Bits));
 
 /** Whether a constant is a scalar of a formula. 0 and 1 of every type are among them, as identities. */
@@ -57,8 +54,8 @@ function isWellKnownScalar({ elementType, dims, data }: Tensor): boolean {
   if (elementType === 'float16') return WELL_KNOWN_FLOAT16.has(bits);
   // A bias of one channel has a dimension.
   const isInteger = ELEMENT_TYPES[elementType].kind === 'integer' && dims.length === 0;
-  const identities = isInteger ? [0, 1] : IDENTITIES.get(elementType);
-  return identities?.includes(bits) ?? false;
+  const one = elementType === 'bfloat16' ? 0x3f80 : isInteger ? 1 : undefined;
+  return one !== undefined && (bits === 0 || bits === one);
 }
 
 function steers(node: Node, index: number): boolean {

@@ -189,7 +189,7 @@ describe('agent client', () => {
     assert.ok(outcome.kind === 'failure' && outcome.message.length <= 2001);
   });
 
-  test('an agent that comes back as the same system is used further', { timeout: 60_000 }, async (t) => {
+  test('an agent that comes back as the same system is used further', { timeout: 300_000 }, async (t) => {
     const { agent, address, close } = await connectForeign(t, {});
     await close();
     const back = await serveForeign(t, { system: { memoryBytes: 9_000_000_000n } }, portOf(address));
@@ -208,7 +208,7 @@ describe('agent client', () => {
     }
   });
 
-  test('an agent that shuts down ends a measurement as unavailable', { timeout: 60_000 }, async () => {
+  test('an agent that shuts down ends a measurement as unavailable', { timeout: 300_000 }, async () => {
     const agent = await startAgent();
     const client = await connectAgent(agent.address);
     try {

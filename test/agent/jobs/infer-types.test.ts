@@ -18,7 +18,7 @@ import {
   unknownOperator,
 } from '../support/tiny-benchmarks.js';
 
-describe('inferring types', { timeout: 60_000 }, () => {
+describe('inferring types', { timeout: 300_000 }, () => {
   const agent = agentForSuite();
 
   test('shapes that depend on data are the shapes of a real run', async () => {

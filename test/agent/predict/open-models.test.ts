@@ -9,7 +9,7 @@ import { runOptions } from '../support/tiny-benchmarks.js';
 
 const HOUR_MS = 3_600_000;
 
-describe('when as many models are open as allowed', { timeout: 60_000 }, () => {
+describe('when as many models are open as allowed', { timeout: 300_000 }, () => {
   const resolve = predictionModels();
   const runner = new WorkerRunner('onnxruntime', 2);
   after(() => runner.close());

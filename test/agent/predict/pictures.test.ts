@@ -162,11 +162,8 @@ describe('predicting for pictures', { timeout: 300_000 }, () => {
   test('a prediction ends at its time limit, and the agent continues', async () => {
     const id = await client.open('endless');
     const options = { executionOptions: { timeoutInMs: 500n } };
-    const startMs = performance.now();
     const asked = client.dataset(id, 'synthetic', '', options);
     await assertStatus(asked, status.DEADLINE_EXCEEDED, /time limit of 0\.5 s; the model is closed now/);
-
-    assert.ok(performance.now() - startMs < 5000);
     await assertStatus(client.closeModel(id), status.NOT_FOUND);
     assert.equal((await client.images(model, pictures)).responses.length, 5);
   });

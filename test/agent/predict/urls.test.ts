@@ -9,7 +9,7 @@ import { predictionModels } from '../support/prediction-models.js';
 import { assertStatus } from '../support/raw-client.js';
 import { agentForSuite } from '../support/running-agent.js';
 
-describe('predicting for URLs', { timeout: 60_000 }, () => {
+describe('predicting for URLs', { timeout: 300_000 }, () => {
   const resolveModel = predictionModels();
   const careful = agentForSuite({ resolveModel });
   const trusting = agentForSuite({ resolveModel, access: { isAllowedAddress: () => true } });

@@ -83,7 +83,7 @@ describe('a benchmark that names a file of the agent', { timeout: 300_000 }, () 
   });
 });
 
-describe('a worker process', { skip: needsLinux, timeout: 60_000 }, () => {
+describe('a worker process', { skip: needsLinux, timeout: 300_000 }, () => {
   const agent = agentForSuite();
 
   test('works in an empty folder of its own, which is removed when the process ends', async () => {

@@ -19,7 +19,7 @@ const watch = service['Watch'] as unknown as HealthMethod;
 
 const SERVICES = ['', 'mlmodelscope.benchmark.v1.BenchmarkService', 'mlmodelscope.org.dlframework.Predict'];
 
-describe('health', { timeout: 60_000 }, () => {
+describe('health', { timeout: 300_000 }, () => {
   const agent = agentForSuite();
 
   for (const name of SERVICES) {
@@ -34,7 +34,7 @@ describe('health', { timeout: 60_000 }, () => {
   }
 
   // It takes half a minute where the connection's keepalive has to end the watch.
-  test('an agent that closes informs its watchers, and does not wait for them', { timeout: 60_000 }, async () => {
+  test('an agent that closes informs its watchers, and does not wait for them', { timeout: 300_000 }, async () => {
     const closing = await startAgent();
     const client = rawClient(closing.address);
     const answers: string[] = [];

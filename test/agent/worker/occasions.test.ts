@@ -6,9 +6,9 @@ import { matMul, protocol, relu, runOptions } from '../support/tiny-benchmarks.j
 import { measureOne } from '../support/measure-one.js';
 import { identifySystem } from '../../../src/measurement/system.js';
 
-const timeout = 60_000;
+const timeout = 300_000;
 
-describe('a worker process', { skip: needsLinux, timeout: 2 * timeout }, () => {
+describe('a worker process', { skip: needsLinux, timeout }, () => {
   const agent = agentForSuite();
 
   /** Measures, and returns the id of the process that measured. */

@@ -16,7 +16,7 @@ function assertKnown(conditions: Conditions | undefined): void {
   assert.equal(typeof conditions.othersMs, 'number');
 }
 
-describe('an agent that measures alone on its machine', { skip: needsLinux, timeout: 120_000 }, () => {
+describe('an agent that measures alone on its machine', { skip: needsLinux, timeout: 300_000 }, () => {
   const agent = agentForSuite();
 
   test('states the other load during a measurement, and whether its core was shared', async () => {
@@ -33,7 +33,7 @@ describe('an agent that measures alone on its machine', { skip: needsLinux, time
   });
 });
 
-describe('an agent of a group', { skip: needsLinux, timeout: 120_000 }, () => {
+describe('an agent of a group', { skip: needsLinux, timeout: 300_000 }, () => {
   const agent = agentForSuite();
 
   test('does not state the other load', async () => {

@@ -16,7 +16,7 @@ import { until } from '../../support/until.js';
 import { protocol, relu, runOptions } from '../support/tiny-benchmarks.js';
 import { measureOne } from '../support/measure-one.js';
 
-const timeout = 60_000;
+const timeout = 300_000;
 
 describe('worker processes', () => {
   test('none outlives an agent that is killed, not even within a long run', { skip: needsLinux, timeout }, async () => {

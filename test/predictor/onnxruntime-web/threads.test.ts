@@ -14,7 +14,7 @@ const product = benchmarkOf({
   outputs: ['y'],
 });
 
-describe('onnxruntime-web with two threads', { timeout: 60_000 }, () => {
+describe('onnxruntime-web with two threads', { timeout: 300_000 }, () => {
   const predictor = onnxRuntimeWebPredictor();
   const twoThreads = { ...runOptions, threads: 2 };
 

@@ -8,7 +8,7 @@ import { recordingHost } from '../commands/command-host.js';
 import { type StartOptions, workplace } from '../../../cli/support/command.js';
 
 /** Files of this size are read and composed within seconds. Without bounds, they took minutes or all memory. */
-const deadline = { timeout: 60_000 };
+const deadline = { timeout: 300_000 };
 
 /** The memory of a command for files of up to some megabytes. */
 const LITTLE_MEMORY: StartOptions = { env: { NODE_OPTIONS: '--max-old-space-size=400' } };
