@@ -25,9 +25,9 @@ Columns: "own repeats" are sequences that repeat an earlier one of the same
 model; "in others" are sequences that another of the models has as well.
 "measured" are those that the store has for this machine, so that estimating
 the model measures only the rest. A brick is measured anew in a model that
-touches much more or less memory, so it counts as another one there. The heat map shows the Jaccard index of
-each pair of models: the unique bricks that both have, in percent of those that
-at least one has.
+touches much more or less memory, so it counts as another one there. The heat
+map shows the Jaccard index of each pair of models: the unique bricks that both
+have, in percent of those that at least one has.
 
 Examples:
   mlmodelscope dlbricks share zoo:resnet18 zoo:resnet50 zoo:vgg16
