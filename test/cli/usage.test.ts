@@ -317,6 +317,11 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     says: /^\/dev\/full cannot be written: ENOSPC.*; name another file, or make room$/m,
     code: 1,
   },
+  'an option before its command': {
+    args: ['--store', 'x', 'latency', MODEL],
+    says: /^error: unknown option '--store'\n.*the options of a command follow its name\)$/m,
+    code: 2,
+  },
   'an annotated graph on standard output': {
     args: ['trace', 'model', MODEL, '--annotate', '-'],
     says: /^--annotate writes an ONNX file; name a file for it$/m,
