@@ -6,20 +6,20 @@ export interface CompletionPoint {
   readonly options: readonly {
     readonly name: string;
     readonly description: string;
-    /** The values that it takes; empty where it takes others or none. */
-    readonly values: readonly string[];
+    /** The values that it takes; empty where it takes others, undefined where it takes none. */
+    readonly values: readonly string[] | undefined;
   }[];
   /** The values that its arguments take, where these are a few words. */
   readonly values: readonly string[];
 }
 
 export function completionPoints(command: Command, words: readonly string[] = []): readonly CompletionPoint[] {
-  const options = command.options.flatMap(({ long, description, hidden, argChoices = [] }) => {
-    return long == null || hidden ? [] : [{ name: long, description, values: argChoices }];
+  const options = command.options.flatMap(({ long, description, hidden, required, argChoices = [] }) => {
+    return long == null || hidden ? [] : [{ name: long, description, values: required ? argChoices : undefined }];
   });
   const values = command.registeredArguments.flatMap(({ argChoices = [] }) => argChoices);
   const subcommands = command.commands.map((child) => ({ name: child.name(), description: child.description() }));
-  const help = { name: '--help', description: 'display help for command', values: [] };
+  const help = { name: '--help', description: 'display help for command', values: undefined };
   return [
     { words, subcommands, options: [...options, help], values },
     ...command.commands.flatMap((child) => completionPoints(child, [...words, child.name()])),
@@ -48,12 +48,12 @@ function commandPath(words: readonly string[]): string {
   return words.map((word) => `/${word}`).join('');
 }
 
-/** The values of options, by the command and the option before the word to complete. */
+/** The values of options, by the command and the option before the word to complete. Other values may be files. */
 function formatValueBranches(points: readonly CompletionPoint[], indent: string): string {
   const branches = points.flatMap(({ words, options }) =>
-    options
-      .filter(({ values }) => values.length > 0)
-      .map(({ name, values }) => `${indent}'${commandPath(words)} ${name}') candidates='${values.join(' ')}' ;;`),
+    options.flatMap(({ name, values }) => {
+      return values ? `${indent}'${commandPath(words)} ${name}') candidates='${values.join(' ')}' ;;` : [];
+    }),
   );
   return branches.join('\n');
 }
@@ -101,7 +101,10 @@ function quotedForFish(text: string): string {
 function fish(points: readonly CompletionPoint[]): string {
   const lines = points.flatMap(({ words, subcommands, options, values: ofArguments }) => {
     const at = `-n '__mlmodelscope_at "${commandPath(words)}"'`;
-    const taken = (values: readonly string[]): string => (values.length === 0 ? '' : ` -x -a '${values.join(' ')}'`);
+    const taken = (values: readonly string[] | undefined): string => {
+      if (values === undefined) return '';
+      return values.length === 0 ? ' -r' : ` -x -a '${values.join(' ')}'`;
+    };
     return [
       ...subcommands.map(({ name, description }) => `${at} -f -a ${name} -d ${quotedForFish(description)}`),
       ...ofArguments.map((value) => `${at} -f -a ${value}`),

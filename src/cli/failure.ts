@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { EXIT_CODES, describeForeignError, messageOf, PlatformError } from '../base/errors.js';
+import { codeOf, EXIT_CODES, describeForeignError, messageOf, PlatformError } from '../base/errors.js';
 
 /** The folder of this package, with the plugins that are built with it. */
 const PACKAGE = fileURLToPath(new URL('../../../', import.meta.url));
@@ -13,9 +13,17 @@ function pluginFileIn(thrown: unknown): string | undefined {
   );
 }
 
+/** This process, or the machine, may open no more files. */
+export function isOutOfFiles(thrown: unknown): boolean {
+  return ['EMFILE', 'ENFILE'].includes(codeOf(thrown));
+}
+
 /** The message for a thrown value: our own errors unchanged, all others with the request to report them. */
 export function describeFailure(thrown: unknown): { readonly message: string; readonly exitCode: number } {
   if (thrown instanceof PlatformError) return { message: thrown.message, exitCode: EXIT_CODES[thrown.code] };
+  if (isOutOfFiles(thrown)) {
+    return { message: `${messageOf(thrown)}; allow more open files (ulimit -n)`, exitCode: EXIT_CODES.storage };
+  }
   const pluginFile = pluginFileIn(thrown);
   if (pluginFile !== undefined) {
     const message = `the plugin at ${pluginFile} failed; report this to its author:\n${describeForeignError(thrown)}`;

@@ -5,6 +5,7 @@ import { basename, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { describeForeignError, messageOf, PlatformError } from '../base/errors.js';
+import { isOutOfFiles } from './failure.js';
 import { openRegularFile } from '../base/regular-file.js';
 import { schemaProblems } from '../base/schema-problems.js';
 import type { Evaluation } from '../evaluation/evaluation.js';
@@ -150,6 +151,7 @@ export async function loadPlugins({ paths, folder, onWarning }: LoadPluginsOptio
       }
       plugins.set(name, { plugin, place });
     } catch (error) {
+      if (isOutOfFiles(error)) throw error;
       onWarning(`the plugin at ${place} does not load: ${describeForeignError(error)}`);
     }
   }

@@ -48,7 +48,7 @@ export function createProgram(host: OwnedHost, terminal: Terminal): Command {
     .addHelpText('afterAll', EXIT_CODES_HELP)
     // Beside the longest command, descriptions still wrap.
     .configureHelp({ minWidthToWrap: 30 })
-    .showHelpAfterError('(--help lists commands and options)')
+    .showHelpAfterError('(--help lists commands and options; the options of a command follow its name)')
     .exitOverride()
     .configureOutput({ writeOut: terminal.out, writeErr: (text) => terminal.err(text.trimEnd()) });
   const traceLevel = new Option(

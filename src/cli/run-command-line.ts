@@ -3,7 +3,7 @@ import { messageOf } from '../base/errors.js';
 import { EXIT_INTERRUPTED } from '../base/exit-codes.js';
 import type { Plugin } from '../evaluation/plugin.js';
 import { startTracing } from '../tracing/start-tracing.js';
-import { TRACE_URL_VARIABLE } from '../tracing/trace-url.js';
+import { readTraceUrlTemplate, TRACE_URL_VARIABLE } from '../tracing/trace-url.js';
 import { activeTracing } from '../tracing/tracing.js';
 import { applyConfiguration, pluginsFolder } from './configuration.js';
 import { describeFailure } from './failure.js';
@@ -80,7 +80,11 @@ async function runCommand(
   try {
     const onWarning = (message: string): void => host.warn(`warning: ${message}`);
     const program = createProgram(host, terminal);
-    program.hook('preAction', () => configured);
+    program.hook('preAction', async () => {
+      await configured;
+      // Wrong, it would lose a result at the end.
+      readTraceUrlTemplate(process.env);
+    });
     const [called] = program.parseOptions([...argv]).operands;
     await addCommands(program, called, host, () => pluginsFor(argv, onWarning));
     const { traceLevel, traceUrlTemplate } = program.opts<GlobalOptions>();

@@ -79,8 +79,14 @@ const COMMANDS: Readonly<Record<PeerKind, string>> = {
 /** One side uses TLS and the other does not, or one side does not trust the other's certificate. */
 const TLS_TROUBLE = /certificate|SSL|TLS|ECONNRESET|hang up|socket|altnames|^Failed to connect/i;
 
+/** A program that speaks no gRPC, or only over TLS, has answered. */
+const NO_GRPC = /^Protocol error/;
+
 function adviceFor({ kind, hasAnswered }: Peer, cause: string): string {
   if (hasAnswered) return 'it did before: see whether it still runs and can be reached from here';
+  if (NO_GRPC.test(cause)) {
+    return 'no plain gRPC is spoken there: name the address of --listen, not of --http, or use TLS (--tls-ca)';
+  }
   if (!TLS_TROUBLE.test(cause)) return `check the address, or ${COMMANDS[kind]}`;
   return 'check the address, and that both sides use TLS with certificates that the other trusts (--tls-ca, --tls-cert, --tls-key)';
 }

@@ -15,11 +15,15 @@ const REMEDIES: ReadonlyMap<string, string> = new Map([
   ['EIO', 'the disk failed: copy what can be read to another one'],
 ]);
 
+/** Something that the user gave is wrong, as for exports. */
+const FILE_IN_PATH: ReadonlySet<string> = new Set(['EEXIST', 'ENOTDIR']);
+
 /** `what` completes a sentence: "cannot be opened". A PlatformError, which already has advice, is passed on. */
 export function storageError(address: string, what: string, thrown: unknown): PlatformError {
   if (thrown instanceof PlatformError) return thrown;
   const reason = REMEDIES.get(codeOf(thrown)) ?? messageOf(thrown);
-  return new PlatformError('storage', `The store ${address} ${what}: ${reason}.`, { cause: thrown });
+  const code = FILE_IN_PATH.has(codeOf(thrown)) ? 'usage' : 'storage';
+  return new PlatformError(code, `The store ${address} ${what}: ${reason}.`, { cause: thrown });
 }
 
 export function otherKeyError(address: string, collection: string): PlatformError {

@@ -30,6 +30,9 @@ describe('completion', { ...deadline, concurrency: 2 }, () => {
     assert.deepEqual(offered('latency', '--framework', ''), ['onnxruntime', 'onnxruntime-web']);
     assert.deepEqual(offered('evaluate', 'e.yml', '--placement', 'e'), ['each']);
     assert.deepEqual(offered('completion', 'ba'), ['bash']);
+    // Files follow options that take other values; no option can.
+    assert.deepEqual(offered('latency', '--export-json', ''), ['']);
+    assert.ok(offered('latency', '--wide', '').includes('--export-json'));
     // Only for processes that the platform itself starts.
     assert.ok(!offered('plugin', '--').includes('--of-parent'));
   });

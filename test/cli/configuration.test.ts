@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { describe, it, type TestContext } from 'node:test';
 import { openEmbeddedStore } from '../../src/store/embedded/open.js';
 import { sampleMeasurement } from '../store/sample-measurement.js';
-import { deadline } from './support/command.js';
+import { deadline, workplace } from './support/command.js';
 import { assertOneMessage, reportIn } from './support/report.js';
 import { chain, LAYER_CUT, QUICK } from './support/tiny-models.js';
 import { workplaceHere } from './support/workplace-here.js';
@@ -79,6 +80,15 @@ describe('the configuration file', { ...deadline, concurrency: 2 }, () => {
 });
 
 describe('the environment', { ...deadline, concurrency: 2 }, () => {
+  it('that has a wrong address of traces ends a command before it measures', async (t) => {
+    const place = await workplaceHere(t);
+    const ending = await place.run(['latency', 'zoo:alexnet'], { env: { MLMODELSCOPE_TRACE_URL_TEMPLATE: 'jaeger' } });
+    assertOneMessage(ending);
+    assert.match(ending.stderr, /^MLMODELSCOPE_TRACE_URL_TEMPLATE: expected a URL such as/);
+    assert.equal(ending.code, 2);
+    assert.equal(existsSync(place.store), false);
+  });
+
   it('is refused where it names no number of threads', async (t) => {
     const ending = await (
       await workplaceHere(t)
@@ -86,5 +96,21 @@ describe('the environment', { ...deadline, concurrency: 2 }, () => {
     assertOneMessage(ending);
     assert.match(ending.stderr, /^MLMODELSCOPE_THREADS: expected a whole number from 1 to 1024, found "many"/);
     assert.equal(ending.code, 2);
+  });
+
+  it('without a place for temporary folders ends a command', { skip: process.platform !== 'linux' }, async (t) => {
+    const place = await workplace(t);
+    const model = await place.write('net.onnx', chain(['Relu', 'Tanh']));
+    const { stderr, code } = await place.run(['latency', model, ...QUICK], { env: { TMPDIR: '/proc/none' } });
+    assert.match(stderr, /no folder can be made for the worker process: ENOENT.*set TMPDIR to another folder$/m);
+    assert.equal(code, 1);
+  });
+
+  it('with few open files says which limit it is', { skip: process.platform === 'win32' }, async (t) => {
+    const through = ['sh', '-c', 'ulimit -n 64; exec "$@"', 'sh'];
+    const ending = await (await workplace(t)).run(['latency', 'zoo:alexnet'], { through });
+    assertOneMessage(ending);
+    assert.match(ending.stderr, /^EMFILE: too many open files.*; allow more open files \(ulimit -n\)$/m);
+    assert.equal(ending.code, 1);
   });
 });

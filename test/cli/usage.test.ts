@@ -317,6 +317,23 @@ const MISTAKES: Readonly<Record<string, Mistake>> = {
     says: /^\/dev\/full cannot be written: ENOSPC.*; name another file, or make room$/m,
     code: 1,
   },
+  'an option before its command': {
+    args: ['--store', 'x', 'latency', MODEL],
+    says: /^error: unknown option '--store'\n.*the options of a command follow its name\)$/m,
+    code: 2,
+  },
+  'an annotated graph on standard output': {
+    args: ['trace', 'model', MODEL, '--annotate', '-'],
+    says: /^--annotate writes an ONNX file; name a file for it$/m,
+    code: 2,
+    given: withModel,
+  },
+  'a file as a store': {
+    args: ['latency', MODEL, '--store', MODEL],
+    says: /^The store .* cannot be opened: a part of that path is a file: choose another place with --store\.$/m,
+    code: 2,
+    given: withModel,
+  },
   'a missing recipe': { args: ['dlbricks', 'compose', '--recipe', 'r.json'], says: /not a readable recipe/, code: 2 },
   'missing results': {
     args: ['dlbricks', 'compose', MODEL, '--results', 'r.json'],

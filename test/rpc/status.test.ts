@@ -122,6 +122,13 @@ describe('a status', { timeout: 60_000 }, () => {
     );
   });
 
+  test('from a program that speaks no gRPC, or only over TLS, it says which address is meant', () => {
+    assert.match(
+      from(status.UNAVAILABLE, 'Protocol error (2026-11-30T12:25:33.575Z)'),
+      /no plain gRPC is spoken there: name the address of --listen, not of --http, or use TLS \(--tls-ca\)$/,
+    );
+  });
+
   test('without an answer in time, it says what to do', () => {
     assert.equal(
       from(status.DEADLINE_EXCEEDED, 'Deadline exceeded after 0.5s'),

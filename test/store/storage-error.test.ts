@@ -33,7 +33,8 @@ test('each failure of the operating system has its advice', () => {
     ['EIO', /the disk failed/],
   ];
   for (const [code, expected] of advice) {
-    const { message } = storageError('/data', 'broke', Object.assign(new Error('odd'), { code }));
+    const { message, code: ofError } = storageError('/data', 'broke', Object.assign(new Error('odd'), { code }));
+    assert.equal(ofError, ['EEXIST', 'ENOTDIR'].includes(code) ? 'usage' : 'storage', code);
     assert.match(message, expected, code);
     assert.doesNotMatch(message, /odd/);
   }

@@ -264,7 +264,7 @@ export function registerAgree(program: Command, host: CommandHost): void {
     .argument('<a>', "a side, as in 'optimization_level=disabled', or a model")
     .argument('<b>', 'what to compare with it')
     .argument('[input...]', 'for two sides the models; for two models pictures (default: a made-up one)');
-  addAllowVersionOption(addInputOptions(addQuietOption(addTableOptions(command))))
+  addAllowVersionOption(addInputOptions(addQuietOption(addTableOptions(command, 'output'))))
     .addHelpText('after', HELP)
     .action(async (before: string, after: string, given: readonly string[], options: AgreeOptions) => {
       const shownTo = await prepareOutputs(options);

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { join } from 'node:path';
 import {
   addAllowVersionOption,
   addBatchOption,
@@ -16,6 +17,7 @@ import {
   parseModelReference,
   PlatformError,
   prepareOutputs,
+  requireWritable,
   type ResultStore,
   SOFTWARE_FACTS,
   wholeNumberOption,
@@ -277,6 +279,7 @@ export function registerCompare(program: Command, host: CommandHost): void {
         const problem = `neither ${a} nor ${b} is a side to measure (--help lists them)`;
         throw new PlatformError('usage', `${problem}; to compare several results, name the one before with --baseline`);
       }
+      if (options.saveKernels !== undefined) await requireWritable(join(options.saveKernels, 'README.md'));
       const measured = isMeasured ? await compareSides([a, b], references, options, host) : undefined;
       const given = [a, ...(b === undefined ? [] : [b]), ...references];
       const compared =

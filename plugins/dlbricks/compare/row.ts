@@ -35,6 +35,7 @@ function labelAmong({ model, batch, dimensions, threads, settings = '' }: Row, r
   const isShared = (has: (row: Row) => boolean): boolean => rows.every(has);
   const hasOneBatch = isShared((row) => row.batch === batch);
   const parts = dimensions.split(', ').filter((part) => {
+    if (part === '') return false;
     // A dimension of the batch's size is shown as the batch.
     if (!hasOneBatch && part.endsWith(`=${batch}`)) return false;
     return !isShared((row) => row.dimensions.split(', ').includes(part));

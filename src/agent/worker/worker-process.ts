@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { messageOf, PlatformError } from '../../base/errors.js';
+import { makeFolder, OWNER_ONLY } from '../../base/make-folder.js';
 import type { Limits } from '../../measurement/protocol.js';
 import { type FrameworkName, FRAMEWORKS } from '../../predictor/frameworks.js';
 import { activeTracing } from '../../tracing/tracing.js';
@@ -150,10 +150,12 @@ export class WorkerProcess {
   static async #startOnce(runtime: RunningRuntime, fastestProbe: FastestProbe): Promise<WorkerProcess | NotStarted> {
     const folder = temporaryFolderPath();
     const workingFolder = join(folder, 'working');
-    await mkdir(workingFolder, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
+    try {
+      makeFolder(workingFolder, OWNER_ONLY);
+    } catch (cause) {
       const problem = `no folder can be made for the worker process: ${messageOf(cause)}`;
       throw new PlatformError('storage', `${problem}; make room there or set TMPDIR to another folder`, { cause });
-    });
+    }
     const measuring = new WorkerProcess(runtime, folder, workingFolder, fastestProbe);
     let isLate = false;
     const tooLate = setTimeout(() => {

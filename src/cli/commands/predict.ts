@@ -23,7 +23,7 @@ function addPredictOptions(command: Command): Command {
     .option('--top <k>', 'features of each input (default: as the manifest says)', wholeNumberOption(1, 100_000))
     .option('--publish', "also store the predictions, as the platform's documents")
     .option('--store <uri>', 'where --publish stores them: a folder, or mongodb://HOST/DATABASE');
-  return addQuietOption(addTableOptions(command));
+  return addQuietOption(addTableOptions(command, 'feature'));
 }
 
 const OUTPUT_HELP = `

@@ -18,7 +18,7 @@ import type { LayerTrace } from '../../agent/layer-trace.js';
 import type { BenchmarkAgent, MeasureProgress } from '../../agent/benchmark-agent.js';
 import { requireWritable, writeResult } from '../../base/output-file.js';
 import { counted } from '../../base/counted.js';
-import { messageOf } from '../../base/errors.js';
+import { messageOf, PlatformError } from '../../base/errors.js';
 import { fittingTable, leftOutLines } from '../../base/fitting-table.js';
 import { type Column, textTable, left, right } from '../../base/text-table.js';
 import { wrap } from '../../base/wrap.js';
@@ -274,6 +274,8 @@ Examples:
     .action(async (reference: string, options: TraceModelOptions) => {
       const { agent: address, framework, store, batch, dimension, threads, runs, warmup, level } = options;
       const outputs = await prepareOutputs(options);
+      if (options.annotate === '-')
+        throw new PlatformError('usage', '--annotate writes an ONNX file; name a file for it');
       // The kernels' times need no tracing.
       const tracing = await tracingIfInstalled({ serviceName: 'mlmodelscope', environment: process.env }, (reason) => {
         host.warn(`note: the store gets no trace of the runs: ${reason}`);

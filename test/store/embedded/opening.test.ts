@@ -88,8 +88,9 @@ describe('opening an embedded store', () => {
   it('refuses a file', async (t) => {
     const file = join(await temporaryFolder(t), 'store');
     await writeFile(file, 'text');
-    await assertUnopened(file, /a part of that path is a file/);
-    await assertUnopened(join(file, 'below'), /a part of that path is a file/);
+    for (const place of [file, join(file, 'below')]) {
+      await assertRefused(openEmbeddedStore(place, {}), 'usage', /a part of that path is a file/, place);
+    }
   });
 
   for (const name of ['data.mdb', 'lock.mdb']) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { Command } from 'commander';
@@ -116,6 +116,18 @@ describe('compare of two sides', () => {
       );
       assert.equal((await readModel(join(folder, file))).graph.nodes.length, 1);
     }
+  });
+
+  test('refuses a folder for kernels that cannot be written before anything is measured', async (t) => {
+    const file = join(await temporaryFolder(t), 'file');
+    await writeFile(file, '');
+    let asked = 0;
+    const refused = compare(
+      agentWith(() => ++asked),
+      ['--rounds', '4', '--save-kernels', file],
+    );
+    await assertRefused(refused, 'usage', /README\.md cannot be written: a part of that path is a file/);
+    assert.equal(asked, 0);
   });
 
   test('refuses a side that is none before anything is measured, and options of measuring for reports', async () => {

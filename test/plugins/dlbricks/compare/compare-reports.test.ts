@@ -184,6 +184,15 @@ describe('two reports', () => {
       'a, batch 8, seq=128',
       'only 128',
     ]);
+    const ofSize = (...sizes: readonly number[]) => {
+      const dimensions = sizes.map((size) => ({ name: 'seq', size }));
+      return [comparedReport({}, [modelReport('a', { dimensions })])];
+    };
+    const { before, after } = compareReports(ofSize(), ofSize(64)).unpaired;
+    assert.deepEqual(
+      [...before, ...after].map(({ label }) => label),
+      ['a', 'a, seq=64'],
+    );
   });
 
   test('say why there is no verdict, and what helps', () => {
