@@ -82,10 +82,13 @@ const EXPONENTIAL: ReadonlySet<string> = new Set([
 ]);
 
 /** They compare values, and a processor predicts comparisons in an order that repeats: twice as fast. */
-const SORTING: ReadonlySet<string> = new Set(['TopK']);
+function isSorting({ opType, outputs }: Node): boolean {
+  // A MaxPool that writes no places compares without branches.
+  return opType === 'TopK' || (opType === 'MaxPool' && (outputs[1] ?? '') !== '');
+}
 
-function inputsOf(operators: ReadonlySet<string>, { graph }: Model): ReadonlySet<string> {
-  return new Set(graph.nodes.flatMap(({ opType, inputs }) => (operators.has(opType) ? inputs : [])));
+function inputsOf(isReader: (node: Node) => boolean, { graph }: Model): ReadonlySet<string> {
+  return new Set(graph.nodes.flatMap((node) => (isReader(node) ? node.inputs : [])));
 }
 
 /** A value of a class, such as a mask, may make outputs that are slow to read. */
@@ -103,7 +106,7 @@ function takesAnyValue({ role, elementType, fill, isGiven }: BenchmarkInput): bo
 }
 
 function takingAnyValue({ inputs }: Benchmark, model: Model, sorted: ReadonlySet<string>): ReadonlySet<string> {
-  const exponents = inputsOf(EXPONENTIAL, model);
+  const exponents = inputsOf(({ opType }) => EXPONENTIAL.has(opType), model);
   const isFree = ({ name }: BenchmarkInput): boolean => !exponents.has(name) && !sorted.has(name);
   return new Set(inputs.flatMap((input) => (takesAnyValue(input) && isFree(input) ? [input.name] : [])));
 }
@@ -180,7 +183,7 @@ class CompositeBuilder {
     const own = `b${index}`;
     const prefix = repeat === 0 ? own : `${own}r${repeat}`;
     const ofWeights = weightSet === 0 ? own : `${own}s${weightSet}`;
-    const sorted = inputsOf(SORTING, model);
+    const sorted = inputsOf(isSorting, model);
     const free = takingAnyValue(brick, model, sorted);
     const chain = this.#chainFor(brick, free);
     const names = this.#placeInputs(brick, chain, { own, prefix, ofWeights, free, sorted });

@@ -230,21 +230,23 @@ describe('a composite', { timeout: 300_000 }, () => {
     assert.deepEqual([inputAfter(tanh), inputAfter(slow)], ['b0_y', 'b1_x']);
   });
 
-  test('gives an operator that compares values a random order of them, which no processor can predict', () => {
-    const dims = [64, 256];
-    const sort = benchmarkOf({
-      inputs: { x: { dims }, k: { dims: [1], elementType: 'int64' } },
-      nodes: [{ opType: 'TopK', inputs: ['x', 'k'], outputs: ['largest', 'places'] }],
-      outputs: ['largest'],
+  for (const opType of ['TopK', 'MaxPool']) {
+    test(`gives a ${opType} that writes places a random order of values, which no processor can predict`, () => {
+      const dims = [64, 256];
+      const sort = benchmarkOf({
+        inputs: { x: { dims }, k: { dims: [1], elementType: 'int64' } },
+        nodes: [{ opType, inputs: opType === 'TopK' ? ['x', 'k'] : ['x'], outputs: ['largest', 'places'] }],
+        outputs: ['largest'],
+      });
+      const { inputs, model: bytes } = buildComposite([unary('Relu', 64 * 256), sort], 0).benchmark;
+      const { nodes } = parseModel(bytes, 'composite').graph;
+      const [read] = nodes.find(({ name }) => name === 'b1.0')?.inputs ?? [];
+      const producer = nodes.find(({ outputs }) => outputs.includes(read ?? ''));
+      assert.equal(producer?.opType, 'Add');
+      const added = producer.inputs.map((name) => inputs.find((input) => input.name === name)?.dims);
+      assert.deepEqual(added, [dims, [1, 1]]);
     });
-    const { inputs, model: bytes } = buildComposite([unary('Relu', 64 * 256), sort], 0).benchmark;
-    const { nodes } = parseModel(bytes, 'composite').graph;
-    const [read] = nodes.find(({ name }) => name === 'b1.0')?.inputs ?? [];
-    const producer = nodes.find(({ outputs }) => outputs.includes(read ?? ''));
-    assert.equal(producer?.opType, 'Add');
-    const added = producer.inputs.map((name) => inputs.find((input) => input.name === name)?.dims);
-    assert.deepEqual(added, [dims, [1, 1]]);
-  });
+  }
 
   test('makes inputs whose values the user gives, or that came from a run', () => {
     const tanh = unary('Tanh');

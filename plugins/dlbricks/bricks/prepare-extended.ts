@@ -12,10 +12,9 @@ import {
 } from '../../../src/plugin-api.js';
 import { findRepeatedBlocks, type RepeatedBlocks } from '../blocks/find-blocks.js';
 import { shortenModel, extendSequences } from '../blocks/shorten-model.js';
-import { typesOf } from '../work/layer-facts.js';
 import { chooseGranularity, type CutSettings, decompose, countEnds } from './decompose.js';
 import { emptyCall } from './empty-call.js';
-import { outputCopy } from './output-copy.js';
+import { outputCopy, outputTypes } from './output-copy.js';
 import { hasShortKernels, roundedFootprint, computeFootprint } from './unique-bricks.js';
 
 /** More bytes of weights need further files: protobuf's limit. */
@@ -130,7 +129,7 @@ export async function prepareExtended(
   const isTogether = recipe.footprint_bytes !== undefined;
   // An output of a left-out block has the type of its counterpart in a kept one.
   const outputs = model.graph.outputs.map((name) => three.outputOf.get(name) ?? name);
-  const handed = isTogether ? outputCopy(typesOf(three.graph, outputs)) : undefined;
+  const handed = isTogether ? outputCopy(outputTypes(three.graph, outputs)) : undefined;
   return {
     kind: 'extended' as const,
     decomposed: {

@@ -19,7 +19,7 @@ import { lastUses, liveSizes } from '../cut/last-uses.js';
 import { findEdges, type Sequence } from '../cut/layer-cut.js';
 import { findMadeUpValues } from '../cut/made-up-values.js';
 import { roughMs } from '../cut/rough-time.js';
-import { readLayerFacts, type LayerFacts, typesOf } from '../work/layer-facts.js';
+import { readLayerFacts, type LayerFacts } from '../work/layer-facts.js';
 import { type Brick, cutBrick } from './brick.js';
 import {
   copiesFor,
@@ -30,7 +30,7 @@ import {
   type Surroundings,
 } from './brick-copies.js';
 import { type EmptyCall, emptyCall } from './empty-call.js';
-import { type OutputCopy, outputCopy } from './output-copy.js';
+import { type OutputCopy, outputCopy, outputTypes } from './output-copy.js';
 import type { BrickRecipe, MadeUpPart, ModelRecipe } from './recipe.js';
 import { cutAtValuesOfRun } from './values-of-run.js';
 
@@ -91,7 +91,7 @@ export function decomposeKernels(
   if (measured !== 'copies') {
     const isShort = measured === 'short';
     const sequences = cutAtValuesOfRun(graph, isShort ? joined() : cutSequences(graph, 'kernel', granularity));
-    const handed = outputCopy(typesOf(graph, graph.outputs));
+    const handed = outputCopy(outputTypes(graph, graph.outputs));
     const footprintBytes = computeFootprint(graph);
     const whole = {
       ...header,

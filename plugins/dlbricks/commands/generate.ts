@@ -7,12 +7,12 @@ import {
   EXIT_PARTIAL,
   type LoadedModel,
   PlatformError,
-  type TensorType,
   type UnusableModel,
   counted,
 } from '../../../src/plugin-api.js';
 import type { EmptyCall } from '../bricks/empty-call.js';
 import { longestPrivateList } from '../bricks/brick.js';
+import type { OutputType } from '../bricks/output-copy.js';
 import { kernelWarning } from '../bricks/own-graph.js';
 import { countEnds } from '../bricks/decompose.js';
 import { prepareOrRefuse, type PreparedModel } from '../bricks/prepare-model.js';
@@ -42,7 +42,7 @@ function listEmptyCalls(models: readonly LoadedModel[], cut: Cut): readonly Empt
 }
 
 /** Each list of types once, in an order that discloses nothing. */
-function outputCopies(models: readonly PreparedModel[]): readonly (readonly TensorType[])[] {
+function outputCopies(models: readonly PreparedModel[]): readonly (readonly OutputType[])[] {
   const lists = models.flatMap(({ outputCopy }) => (outputCopy === undefined ? [] : [outputCopy.types]));
   const unique = new Map(lists.map((types) => [JSON.stringify(types), types]));
   return [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, types]) => types);

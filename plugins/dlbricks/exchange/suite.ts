@@ -14,7 +14,6 @@ import {
   readRegularFile,
   schemaProblems,
   computeSignature,
-  type TensorType,
   writeFileAtomically,
   withSnakeKeys,
   z,
@@ -24,6 +23,7 @@ import { brickModel } from '../cut/brick-model.js';
 import { type Brick, inputRoleOf } from '../bricks/brick.js';
 import { copyBrick, MAX_COPIES, type MeasurableBrick } from '../bricks/brick-copies.js';
 import type { EmptyCall } from '../bricks/empty-call.js';
+import type { OutputType } from '../bricks/output-copy.js';
 import type { Recipe } from '../bricks/recipe.js';
 
 /** The properties that a runtime's optimized graph depends on besides the model; they do not identify the machine. */
@@ -110,6 +110,8 @@ const outputsSchema = z
     z.strictObject({
       element_type: z.string().refine(isElementType, 'not an element type'),
       dims: z.array(z.int().nonnegative()).max(64),
+      /** By a kernel that takes no time within a graph, such as a Reshape. */
+      copied: z.literal(true).optional(),
     }),
   )
   .min(1)
@@ -154,7 +156,7 @@ export interface Suite {
   readonly optimizedFor?: OptimizedFor | undefined;
   readonly bricks: readonly SuiteBrick[];
   readonly calls: readonly EmptyCall[];
-  readonly outputCopies: readonly (readonly TensorType[])[];
+  readonly outputCopies: readonly (readonly OutputType[])[];
 }
 
 export function brickPath(signature: string): string {
@@ -189,7 +191,11 @@ function suiteDocument(suite: Suite): z.infer<typeof suiteSchema> {
   const { cut, granularity, optimizedFor, bricks, calls, outputCopies } = suite;
   const ways = groupedBy(bricks, ({ signature }) => signature);
   const handed = outputCopies.map((types) =>
-    types.map(({ elementType, dims }) => ({ element_type: elementType, dims: [...dims] })),
+    types.map(({ elementType, dims, isCopied }) => ({
+      element_type: elementType,
+      dims: [...dims],
+      ...(isCopied && { copied: isCopied }),
+    })),
   );
   return {
     format: 'dlbricks-suite/2',
@@ -276,7 +282,13 @@ export async function readSuite(folder: string): Promise<Suite> {
     ...(optimizedFor === undefined ? {} : { optimizedFor }),
     bricks,
     calls,
-    outputCopies: handed.map((types) => types.map(({ element_type, dims }) => ({ elementType: element_type, dims }))),
+    outputCopies: handed.map((types) =>
+      types.map(({ element_type, dims, copied }) => ({
+        elementType: element_type,
+        dims,
+        ...(copied && { isCopied: copied }),
+      })),
+    ),
   };
 }
 

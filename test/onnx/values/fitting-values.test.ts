@@ -35,3 +35,13 @@ test('the second input of a Resize has scales up to version 10, and later the wh
   assert.deepEqual(listFor('Resize', 1, 8, [before], [after]), [0, 0, 0, 0, 1, 1, 1, 1]);
   assert.equal(listFor('Resize', 0, 4, [before], [after]), undefined);
 });
+
+test('a cache that is a buffer is as full as it is before the new tokens fill it', () => {
+  const [one, cache] = [
+    [1, 1, 512],
+    [1, 8, 2048, 64],
+  ];
+  const before = [one, one, one, [], []];
+  assert.deepEqual(listFor('DecoderMaskedMultiHeadAttention', 7, 1, [...before, cache, cache]), [2047]);
+  assert.deepEqual(listFor('MultiHeadAttention', 8, 1, [[1, 4, 512], ...before, cache, cache]), [2044]);
+});

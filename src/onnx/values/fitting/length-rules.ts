@@ -51,6 +51,15 @@ const allTokens: FittingRule = (use) => {
   return list(all === undefined ? undefined : [all]);
 };
 
+/** What a cache holds before the new tokens fill it. @param cache input of keys, whose last axis but one is its length */
+function cachedTokens(cache: number): FittingRule {
+  return ({ input }) => {
+    const size = input(cache)?.at(-2);
+    const now = input(0)?.[1];
+    return list(size === undefined || now === undefined ? undefined : [Math.max(0, size - now)]);
+  };
+}
+
 const newestPositions: FittingRule = (use) => {
   const all = tokens(use);
   const now = use.input(0)?.[1];
@@ -76,6 +85,7 @@ function maskOrLengths(keys: number): FittingRule {
 
 export const LENGTH_RULES = tableOfNames<FittingRules>({
   Attention: { 3: maskOrLengths(0) },
+  DecoderMaskedMultiHeadAttention: { 7: cachedTokens(5) },
   EmbedLayerNormalization: {
     0: ({ input }) => indicesBelow(input(2)?.[0]),
     1: ({ input }) => indicesBelow(input(4)?.[0]),
@@ -86,7 +96,7 @@ export const LENGTH_RULES = tableOfNames<FittingRules>({
   'DynamicQuantizeLSTM GRU LSTM RNN': { 4: steps },
   GroupQueryAttention: { 5: lastToken, 6: allTokens, 9: newestPositions },
   Loop: { 0: () => list([TRIPS]) },
-  MultiHeadAttention: { 4: maskOrLengths(1) },
+  MultiHeadAttention: { 4: maskOrLengths(1), 8: cachedTokens(6) },
   ReverseSequence: { 1: reversedSteps },
   RotaryEmbedding: { 1: positions },
 });

@@ -5,6 +5,7 @@ import { decomposeKernels } from '../../../../plugins/dlbricks/bricks/unique-bri
 import type { Benchmark } from '../../../../src/measurement/benchmark.js';
 import { computeByteLength, elementCount } from '../../../../src/onnx/model/element-type.js';
 import { layerGraph } from '../../../../src/onnx/layers/layer-graph.js';
+import { modelFromBenchmark } from '../../../../src/measurement/weightless.js';
 import type { TensorType } from '../../../../src/onnx/model/model.js';
 import { elementsOf } from '../../../../src/predictor/tensor-value.js';
 import { GraphBuilder, seededTensor } from '../support/graph-builder.js';
@@ -95,6 +96,33 @@ test('outputs that are constants of the graph are handed over too, such as the b
     { elementType: 'float32', dims: [4, 4] },
     { elementType: 'float32', dims: [256, 256] },
   ]);
+});
+
+test('outputs that a Reshape writes are copied, but values between kernels are not', async () => {
+  const builder = new GraphBuilder();
+  const shape = builder.constant({
+    elementType: 'int64',
+    dims: [1],
+    data: { kind: 'inline', bytes: new Uint8Array(BigInt64Array.of(32_768n).buffer) },
+  });
+  const x = builder.input('float32', [2, 128, 128]);
+  const y = builder.layer('Relu', [builder.layer('Reshape', [x, shape], [32_768])], [32_768]);
+  const z = builder.layer('Reshape', [builder.layer('Relu', [x], [2, 128, 128]), shape], [32_768]);
+  const { outputCopy: handing } = decomposeKernels('reshaped', layerGraph(builder.model([y, z])), 1, {
+    layers: 4,
+    ends: { inputs: 1, outputs: 2 },
+    measured: 'together',
+    surroundings: { modelWeightBytes: 0, cacheBytes: 0 },
+  });
+  const flat: TensorType = { elementType: 'float32', dims: [32_768] };
+  assert.deepEqual(handing?.types, [flat, { ...flat, isCopied: true }]);
+  const nodes = (benchmark: Benchmark) => modelFromBenchmark(benchmark, 'handing over').graph.nodes;
+  assert.deepEqual(
+    nodes(handing.returned).flatMap(({ opType, outputs }) => (opType === 'Identity' ? outputs : [])),
+    ['value1_copy'],
+  );
+  assert.ok(nodes(handing.kept).every(({ opType }) => opType !== 'Identity'));
+  assert.deepEqual(await outputTypes(handing.returned), [flat, flat]);
 });
 
 describe('handing over costs nothing', () => {

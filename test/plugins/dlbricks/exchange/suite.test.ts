@@ -63,6 +63,8 @@ describe('a suite', () => {
   test('is read as it was written, in the order of its signatures, and the recipe too', async (t) => {
     const parent = await temporaryFolder(t);
     let count = 0;
+    const large = { elementType: 'float32', dims: [256, 256] } as const;
+    const outputCopies = [[large, { ...large, isCopied: true as const }]];
     await fc.assert(
       fc.asyncProperty(generatedModels(), fc.integer({ min: 1, max: 5 }), async (generated, granularity) => {
         const folder = join(parent, `${count++}`);
@@ -75,7 +77,7 @@ describe('a suite', () => {
           batch: 1,
           models: [model.recipe],
         };
-        await writeSuite(folder, { cut: 'layer', granularity, bricks, calls: [], outputCopies: [] }, recipe);
+        await writeSuite(folder, { cut: 'layer', granularity, bricks, calls: [], outputCopies }, recipe);
 
         const read = await readSuite(join(folder, 'suite'));
         assert.deepEqual(
@@ -84,7 +86,7 @@ describe('a suite', () => {
             cut: 'layer',
             granularity,
             calls: [],
-            outputCopies: [],
+            outputCopies,
             bricks: [...bricks].sort(bySignature).map((brick) => ({ ...brick, model: Buffer.from(brick.model) })),
           },
         );
