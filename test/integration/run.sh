@@ -35,6 +35,8 @@ mlmodelscope=(node "$project/lib/src/bin/main.js")
 start() {
   local name="$1" pattern="$2" said
   shift 2
+  # The process that is started may open it later than sed does.
+  : > "$work/$name.log"
   "$@" > "$work/$name.log" 2>&1 &
   pids+=("$!")
   for _ in $(seq 300); do
