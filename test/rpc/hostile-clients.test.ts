@@ -210,7 +210,7 @@ describe('clients that do not read', { timeout: 60_000 }, () => {
   });
 
   test('are given up, and there is room again', async (t) => {
-    const { address } = await serverProcess(t, { answeringBytes: 10 * MIB, answerMs: 500 });
+    const { address } = await serverProcess(t, { answeringBytes: 10 * MIB, answerMs: 5_000 });
     const stream = await ask(handMadeClient(t, address, { reads: false }), 8);
     const asked = clientOf(t, address).unary(echo.large, Buffer.from([8]), { deadlineMs });
     await assertRefused(asked, 'exhausted', /no room for more answers/);

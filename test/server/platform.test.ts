@@ -27,10 +27,10 @@ async function fresh(t: TestContext, limits = {}) {
 
 /** Asserts that a call ends before its client gives up, although the store is silent. */
 const refusedInTime = (call: Promise<unknown>) =>
-  assertRefused(call, 'timeout', /^the store of this server has not answered for 0\.2 s; the server's messages/);
+  assertRefused(call, 'timeout', /^the store of this server has not answered for 2 s; the server's messages/);
 
 describe('a store that does not answer', deadline, () => {
-  const limits = { answerMs: 200 };
+  const limits = { answerMs: 2_000 };
 
   it('is named to the client that cancels, and the evaluation ends when it answers', async (t) => {
     let isAway = false;

@@ -122,9 +122,9 @@ describe('measuring over gRPC in a process of its own', { timeout: 5 * timeout }
   });
 
   test('a failed measurement states its cost', { skip: needsLinux }, async () => {
-    const how = { ...protocol, timeLimitMs: 700 };
+    const how = { ...protocol, timeLimitMs: 3_000 };
     const { costMs, sessionMs, peakMemoryBytes } = await measureOne(agent().client, endless, runOptions, how);
-    assert.ok(costMs >= 700 && sessionMs > 0 && sessionMs <= costMs && peakMemoryBytes > 1e6);
+    assert.ok(costMs >= 3_000 && sessionMs > 0 && sessionMs <= costMs && peakMemoryBytes > 1e6);
   });
 
   test('a cancelled measurement stops, and its process with it', { skip: needsLinux }, async () => {
