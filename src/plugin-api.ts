@@ -148,7 +148,7 @@ export {
 export { anonymousAttributes, type Renaming, sortedAttributes } from './onnx/layers/rename-subgraphs.js';
 export { nestedNodes } from './onnx/model/nested-nodes.js';
 export { readNames, hasSubgraphs } from './onnx/model/subgraphs.js';
-export { normalizeDomain } from './onnx/model/opsets.js';
+export { isStandard, normalizeDomain } from './onnx/model/opsets.js';
 export { int as intAttribute } from './onnx/model/make-attributes.js';
 export { isDefaultAttribute } from './onnx/operators/default-attributes.js';
 export { isReorder, type KernelsOfLayers, layersOfKernels, namesOfKernel } from './onnx/layers/layers-of-kernels.js';

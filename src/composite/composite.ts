@@ -6,7 +6,7 @@ import { float, int } from '../onnx/model/make-attributes.js';
 import type { DeclaredType, Model, Node, Tensor, TensorType } from '../onnx/model/model.js';
 import { parseModel } from '../onnx/read/read-model.js';
 import { anonymousAttributes } from '../onnx/layers/rename-subgraphs.js';
-import { normalizeDomain } from '../onnx/model/opsets.js';
+import { isStandard } from '../onnx/model/opsets.js';
 import { standardNode } from '../onnx/model/standard-node.js';
 import { findStaticType } from '../onnx/model/static-type.js';
 import { encodeModelToBytes } from '../onnx/write/write-model.js';
@@ -138,7 +138,7 @@ export function idleNode(name: string, integers: string, inputs: number): Node {
 /** HardSwish has no kernel in ONNX Runtime, whose profile then names no node after it. Source: its body in Operators.md. */
 export function spelledOut(node: Node): readonly Node[] {
   const { name, opType, domain, inputs, outputs } = node;
-  if (opType !== 'HardSwish' || normalizeDomain(domain) !== '') return [node];
+  if (opType !== 'HardSwish' || !isStandard({ domain })) return [node];
   const [x = ''] = inputs;
   const gate = `${name}_gate`;
   const attributes = [float('alpha', 1 / 6), float('beta', 0.5)];

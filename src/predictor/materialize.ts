@@ -6,7 +6,7 @@ import { elementCount, tensorBytes } from '../onnx/model/element-type.js';
 import { externalTensorIn } from '../onnx/bytes/external-tensor.js';
 import { fillBlocks } from '../onnx/values/fill.js';
 import type { TensorData, TensorType } from '../onnx/model/model.js';
-import { normalizeDomain } from '../onnx/model/opsets.js';
+import { isStandard } from '../onnx/model/opsets.js';
 import { fileBlocks } from '../onnx/write/write-model.js';
 import { fedName, isFedAsFloat, returnShape, withCrossingEnds } from './crossing-values.js';
 import type { TensorValue } from './tensor-value.js';
@@ -139,7 +139,7 @@ export function withShapesAsOutputs(benchmark: Benchmark, values: ReadonlyMap<st
     node: [...model.graph.node, ...shapes.flatMap(({ nodes }) => nodes)],
     output: shapes.map(({ name }) => ({ name, type: undefined, docString: '' })),
   };
-  const hasStandard = model.opsetImport.some(({ domain }) => normalizeDomain(domain) === '');
+  const hasStandard = model.opsetImport.some(isStandard);
   const opsetImport = hasStandard ? model.opsetImport : [...model.opsetImport, ANY_OPSET];
   return ModelProto.encode({ ...model, graph, opsetImport }).finish();
 }

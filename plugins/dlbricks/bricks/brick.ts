@@ -8,6 +8,7 @@ import {
   type InputValues,
   type LayerGraph,
   type Node,
+  normalizeDomain,
   readNames,
   type Renaming,
   sortedAttributes,
@@ -142,7 +143,7 @@ export function cutBrick(graph: LayerGraph, lastUse: LastUses, sequence: Sequenc
     return {
       name: '',
       opType: layer.opType,
-      domain: layer.domain === 'ai.onnx' ? '' : layer.domain,
+      domain: normalizeDomain(layer.domain),
       inputs: layer.inputs.map((value) => names.nameOf(value)),
       outputs: outputNames,
       attributes: anonymousAttributes(layer.attributes, names),

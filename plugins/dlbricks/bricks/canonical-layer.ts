@@ -5,6 +5,7 @@ import {
   type LayerGraph,
   type Node,
   type Tensor,
+  isStandard,
   normalizeDomain,
   findMeaning,
   findOldestOpset,
@@ -25,10 +26,6 @@ const OVER_LAST_AXIS: ReadonlySet<string> = new Set(['Softmax', 'LogSoftmax', 'H
 const ONE_AXIS_SINCE = 13;
 
 const KERNELS: ReadonlySet<string> = new Set(['Conv', 'ConvTranspose', 'FusedConv']);
-
-function isStandard({ domain }: Pick<Node, 'domain'>): boolean {
-  return domain === '' || domain === 'ai.onnx';
-}
 
 function findDims(graph: LayerGraph, name: string | undefined): readonly number[] | undefined {
   if (name === undefined) return undefined;

@@ -3,9 +3,9 @@ import {
   type BenchmarkInput,
   type DeclaredType,
   isProducible,
+  isStandard,
   type LayerGraph,
   type Node,
-  normalizeDomain,
   Producers,
   sumOf,
   type TensorType,
@@ -29,9 +29,7 @@ export interface OutputType extends TensorType {
 
 /** @param names outputs of the model */
 export function outputTypes(graph: LayerGraph, names: readonly string[]): readonly OutputType[] {
-  const notCopying = graph.layers.filter(({ opType, domain }) => {
-    return normalizeDomain(domain) === '' && NOT_COPYING.has(opType);
-  });
+  const notCopying = graph.layers.filter((layer) => isStandard(layer) && NOT_COPYING.has(layer.opType));
   const copied = new Set(notCopying.flatMap(({ outputs }) => outputs));
   return names.flatMap((name) =>
     typesOf(graph, [name]).map((type) => (copied.has(name) ? { ...type, isCopied: true as const } : type)),

@@ -118,6 +118,12 @@ function formatLabel(layer: Node): string {
   return selecting.size === 0 ? layer.opType : `${layer.opType} (${[...selecting].join(', ')})`;
 }
 
+function followAll(graph: Followed): Following {
+  const following = new Following(graph);
+  for (const layer of graph.layers) following.follow(layer);
+  return following;
+}
+
 function toFollow({ graph }: Model): Followed {
   return { ...graph, layers: graph.nodes, constants: graph.initializers };
 }
@@ -128,11 +134,7 @@ export function steeringByGiven(graph: Followed): ReadonlySet<string> {
   if (given === undefined || given.size === 0) return new Set();
   const computed = new Set(layers.flatMap(({ outputs }) => outputs));
   const names = layers.flatMap(steeringNames).filter((name) => computed.has(name));
-  const unknownWith = (one: Followed): ReadonlySet<string> => {
-    const following = new Following(one);
-    for (const layer of layers) following.follow(layer);
-    return new Set(following.among(names).contents);
-  };
+  const unknownWith = (one: Followed): ReadonlySet<string> => new Set(followAll(one).among(names).contents);
   const unknown = unknownWith(graph);
   const withoutGiven = unknownWith({ ...graph, given: undefined });
   return new Set(names.filter((name) => withoutGiven.has(name) && !unknown.has(name)));
@@ -144,11 +146,8 @@ export function isSteeredByGiven(model: Model): boolean {
 
 /** Made-up among the values that a runtime computes before the first run: from constants, and from shapes. */
 export function madeUpConstants(model: Model): NonNullable<LayerGraph['madeUp']> {
-  const { graph } = model;
-  const { produced, fromShapes } = constantValues(graph);
-  const following = new Following(toFollow(model));
-  for (const node of graph.nodes) following.follow(node);
-  return following.among([...produced, ...fromShapes]);
+  const { produced, fromShapes } = constantValues(model.graph);
+  return followAll(toFollow(model)).among([...produced, ...fromShapes]);
 }
 
 /**

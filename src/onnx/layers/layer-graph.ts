@@ -4,7 +4,7 @@ import { readIntegers } from '../model/integers-of.js';
 import { findStaticType, staticInputType } from '../model/static-type.js';
 import type { Graph, InputValues, Model, Node, Tensor, TensorType } from '../model/model.js';
 import { nodeLabel } from '../model/node-label.js';
-import { normalizeDomain } from '../model/opsets.js';
+import { isStandard } from '../model/opsets.js';
 import type { KnownValue } from '../values/content-values.js';
 import type { ValueClass } from './value-classes.js';
 
@@ -49,7 +49,7 @@ export interface InferredValue extends KnownValue {
 
 /** The type of a ConstantOfShape with a known shape: some published graphs have it in place of weights. */
 function constantOfShapeType(graph: Graph, node: Node): TensorType | undefined {
-  if (node.opType !== 'ConstantOfShape' || normalizeDomain(node.domain) !== '') return undefined;
+  if (node.opType !== 'ConstantOfShape' || !isStandard(node)) return undefined;
   const dims = readIntegers(graph.initializers.get(node.inputs[0] ?? ''));
   if (dims?.every((dim) => Number.isSafeInteger(dim) && dim >= 0) !== true) return undefined;
   const value = node.attributes.find(({ name }) => name === 'value')?.t;

@@ -1,5 +1,5 @@
 import type { Graph, Node } from './model.js';
-import { normalizeDomain } from './opsets.js';
+import { isStandard } from './opsets.js';
 import { hasSubgraphs, readNames } from './subgraphs.js';
 
 /** Operators whose output differs between calls with the same input. */
@@ -29,10 +29,6 @@ const NEVER_FOLDED = new Set([...RANDOM, ...QUANTIZATION, ...MAKING_NO_TENSOR]);
 
 /** Operators that use only the shape of their input. */
 export const SHAPE_ONLY = new Set(['Shape', 'Size']);
-
-function isStandard(node: Pick<Node, 'domain'>): boolean {
-  return normalizeDomain(node.domain) === '';
-}
 
 /** Whether it writes other values in each run. */
 export function isRandom(node: Pick<Node, 'opType' | 'domain'>): boolean {

@@ -21,6 +21,11 @@ export function normalizeDomain(domain: string): string {
   return domain === 'ai.onnx' ? '' : domain;
 }
 
+/** Whether it is an operator of ONNX itself. */
+export function isStandard({ domain }: { readonly domain: string }): boolean {
+  return normalizeDomain(domain) === '';
+}
+
 export function domainLabel(domain: string): string {
   return domain === '' ? 'ai.onnx' : quoted(domain);
 }

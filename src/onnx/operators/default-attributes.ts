@@ -1,6 +1,6 @@
 import { type AttributeProto, AttributeProto_AttributeType as AttributeType } from '../../generated/onnx/onnx.js';
 import type { Node } from '../model/model.js';
-import { normalizeDomain } from '../model/opsets.js';
+import { isStandard } from '../model/opsets.js';
 
 /** Only those of ai.onnx that are the same in every opset from 7. Source: ONNX 1.23, get_all_schemas_with_history(). */
 const DEFAULTS = `
@@ -61,7 +61,7 @@ function hasValue({ type, f, i, s }: AttributeProto, text: string): boolean {
 /** Whether an attribute could be left out of a node without changing what it computes. */
 export function isDefaultAttribute(node: Pick<Node, 'opType' | 'domain'>, attribute: AttributeProto): boolean {
   if (WINDOWS.has(node.opType) && isDefaultList(attribute)) return true;
-  if (normalizeDomain(node.domain) !== '') return false;
+  if (!isStandard(node)) return false;
   const text = VALUES.get(node.opType)?.get(attribute.name);
   return text !== undefined && hasValue(attribute, text);
 }

@@ -1,4 +1,4 @@
-import { normalizeDomain } from '../model/opsets.js';
+import { isStandard } from '../model/opsets.js';
 import type { Node } from '../model/model.js';
 import { tableOfNames } from '../../base/table-of-names.js';
 
@@ -63,7 +63,7 @@ const OF_RUNTIME = tableOfNames<SteeringInputs>({
 const NOTHING: SteeringInputs = {};
 
 export function findSteeringInputs({ opType, domain }: Pick<Node, 'opType' | 'domain'>): SteeringInputs {
-  const operators = normalizeDomain(domain) === '' ? OF_ONNX : domain === 'com.microsoft' ? OF_RUNTIME : undefined;
+  const operators = isStandard({ domain }) ? OF_ONNX : domain === 'com.microsoft' ? OF_RUNTIME : undefined;
   return operators?.get(opType) ?? NOTHING;
 }
 

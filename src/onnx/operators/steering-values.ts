@@ -3,7 +3,7 @@ import { SHAPE_ONLY } from '../model/constant-values.js';
 import { readType } from '../model/declared-type.js';
 import type { Node } from '../model/model.js';
 import { convertNode } from '../model/nested-nodes.js';
-import { normalizeDomain } from '../model/opsets.js';
+import { isStandard } from '../model/opsets.js';
 import { findStaticType } from '../model/static-type.js';
 import { readNames, listSubgraphs } from '../model/subgraphs.js';
 import { type SteeringInputs, findSteeringInputs } from './steering-inputs.js';
@@ -17,7 +17,7 @@ export interface SteeringValue {
 }
 
 export function readsShapeOnly({ opType, domain }: Pick<Node, 'opType' | 'domain'>): boolean {
-  return normalizeDomain(domain) === '' && SHAPE_ONLY.has(opType);
+  return isStandard({ domain }) && SHAPE_ONLY.has(opType);
 }
 
 /** Whether a RoiAlign takes a fixed number of samples, so that the sizes of its regions do not matter. */
@@ -27,7 +27,7 @@ function hasFixedSamples({ opType, attributes }: Node): boolean {
 
 /** Whether all branches of an If declare the same sizes of their outputs, so that the condition decides only its work. */
 function hasFixedSizes({ opType, domain, attributes }: Node): boolean {
-  if (opType !== 'If' || normalizeDomain(domain) !== '') return false;
+  if (opType !== 'If' || !isStandard({ domain })) return false;
   const sizes = listSubgraphs(attributes).map(({ output }) =>
     output.map(({ type }) => findStaticType(readType(type).type)?.dims.join('x')),
   );

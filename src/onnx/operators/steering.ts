@@ -2,7 +2,7 @@ import { elementCount, ELEMENT_TYPES } from '../model/element-type.js';
 import type { Graph, Node, Tensor } from '../model/model.js';
 import { type ConstantValues, constantValues } from '../model/constant-values.js';
 import { nestedNodes } from '../model/nested-nodes.js';
-import { normalizeDomain } from '../model/opsets.js';
+import { isStandard } from '../model/opsets.js';
 import { listSubgraphs } from '../model/subgraphs.js';
 import { quantizationInputs } from './quantization-inputs.js';
 import { float16Bits } from '../model/float16.js';
@@ -70,7 +70,7 @@ const FIRST_STATE = 2;
 
 /** What a Loop's condition is computed from, with initial values. Ends at operators with learned parameters. */
 function findLoopConditions({ opType, domain, inputs, attributes }: Node): readonly string[] {
-  if (opType !== 'Loop' || normalizeDomain(domain) !== '') return [];
+  if (opType !== 'Loop' || !isStandard({ domain })) return [];
   return listSubgraphs(attributes).flatMap((body) => {
     const leading = new Set([body.output[CONDITION]?.name ?? '']);
     for (const node of body.node.toReversed()) {

@@ -2,11 +2,11 @@ import { AttributeProto_AttributeType, type NodeProto } from '../../generated/on
 import { PlatformError } from '../../base/errors.js';
 import type { Tensor } from '../model/model.js';
 import { nodeLabel } from '../model/node-label.js';
-import { normalizeDomain } from '../model/opsets.js';
+import { isStandard } from '../model/opsets.js';
 import type { TensorReader } from './tensor-reader.js';
 
 export function isConstant(node: Pick<NodeProto, 'opType' | 'domain'>): boolean {
-  return node.opType === 'Constant' && normalizeDomain(node.domain) === '';
+  return node.opType === 'Constant' && isStandard(node);
 }
 
 function littleEndian(bytesPerElement: number, count: number, set: (view: DataView, i: number) => void): Uint8Array {
